@@ -2,6 +2,8 @@
  * ach echo --json prints.
  *
  *	bench_record FOLDER	FOLDER/.. holds the tool; the recording goes into FOLDER and is removed
+ *	bench_record FOLDER FORMAT	own, none, lz4 or zstd: makes the bytes of messages only, without channels and
+ *					file, for valgrind --tool=callgrind
  *
  * Writers are ordinary processes that put when their time has come; the recorder's CPU time is that which the kernel
  * counted for it.  The formats take turns, and the CPU time of each is compared with that of its own format in the same
@@ -29,6 +31,8 @@
 #define SECONDS 2.0
 #define ROUNDS 3
 #define ECHOED 20000
+#define FORMATTED 20000
+#define FORMAT_ROUNDS 15
 
 static char names[CHANNELS][ACH_CHAN_NAME_MAX];
 static char tool[512], file[512];
@@ -51,17 +55,24 @@ static void open_channel(ach_channel_t *chan, const char *name)
 		bench_die("%s: %s", name, ach_errstr());
 }
 
-static void put_imu(ach_channel_t *chan, uint64_t sequence)
+static struct msg_imu imu_of(uint64_t sequence, int64_t t_ns)
 {
 	struct msg_imu imu;
 
 	msg_init(&imu, msg_type_by_number(msg_imu_number));
 	imu.header.sequence = sequence;
-	imu.header.t_publish_ns = imu.header.t_sample_ns = bench_now_ns();
+	imu.header.t_publish_ns = imu.header.t_sample_ns = t_ns;
 	for (int i = 0; i < 3; i++) {
 		imu.rate[i] = 1e-3 * (double)sequence + i;
 		imu.acceleration[i] = 9.81 * i + 1e-6 * (double)sequence;
 	}
+	return imu;
+}
+
+static void put_imu(ach_channel_t *chan, uint64_t sequence)
+{
+	const struct msg_imu imu = imu_of(sequence, bench_now_ns());
+
 	if (ach_put(chan, &imu, sizeof(imu)) != ACH_OK)
 		bench_die("put: %s", ach_errstr());
 }
@@ -216,6 +227,116 @@ static void compare_formats(void)
 	}
 }
 
+/* to: a descriptor; -1: nowhere. */
+static int write_formatted(void *to, const void *bytes, size_t len)
+{
+	const int fd = *(const int *)to;
+
+	return fd < 0 || write(fd, bytes, len) == (ssize_t)len ? 0 : -EIO;
+}
+
+/* As the recorder passes it to its thread, which writes its own format as it is (writer NULL). */
+static void format_record(struct mcaprec_writer *writer, int fd, struct reclog_record r)
+{
+	static _Alignas(uint64_t) uint8_t items[1 << 17];
+	static size_t len;
+	uint8_t *item = items + len;
+
+	if (writer)
+		reclog_head_bare(item, &r);
+	else
+		reclog_head(item, &r);
+	memcpy(item + RECLOG_HEAD_SIZE, r.body, r.len);
+	r.body = item + RECLOG_HEAD_SIZE;
+	len += RECLOG_HEAD_SIZE + r.len;
+	if (writer ? mcaprec_put(writer, &r) : len > sizeof(items) - 2048 && write_formatted(&fd, items, len))
+		bench_die("a recording cannot be written");
+	if (len > sizeof(items) - 2048)
+		len = 0;
+}
+
+static int format_messages(const char *format, int fd)
+{
+	static const char *const formats[] = { [MCAP_NONE] = "none", [MCAP_LZ4] = "lz4", [MCAP_ZSTD] = "zstd" };
+	struct mcap_options options = { .library = "bench", .write = write_formatted, .to = &fd };
+	struct mcaprec_writer *writer = NULL;
+	uint8_t body[RECLOG_CHANNEL_MAX];
+
+	for (int i = MCAP_NONE; i <= MCAP_ZSTD; i++)
+		if (!strcmp(format, formats[i])) {
+			options.compression = (enum mcap_compression)i;
+			writer = mcaprec_writer_new(&options);
+		}
+	format_record(writer, fd, (struct reclog_record){ .kind = RECLOG_START, .number = 1, .body = body });
+	for (uint16_t i = 0; i < CHANNELS; i++) {
+		struct reclog_channel what = { .count = 64, .size = sizeof(struct msg_imu), .type = msg_imu_number };
+
+		snprintf(what.name, sizeof(what.name), "bench-record-%u", i);
+		format_record(writer, fd,
+			      (struct reclog_record){ .kind = RECLOG_CHANNEL,
+						      .channel = i,
+						      .number = i + 1,
+						      .body = body,
+						      .len = reclog_channel_write(body, &what) });
+	}
+	for (uint64_t i = 0; i < FORMATTED; i++) {
+		const int64_t t_ns = (int64_t)i * BENCH_NS_PER_S / HZ / CHANNELS;
+		const struct msg_imu imu = imu_of(1 + i / CHANNELS, t_ns);
+
+		format_record(writer, fd,
+			      (struct reclog_record){ .kind = RECLOG_MESSAGE,
+						      .channel = (uint16_t)(i % CHANNELS),
+						      .t_ns = t_ns,
+						      .number = 1 + i / CHANNELS,
+						      .body = (const uint8_t *)&imu,
+						      .len = sizeof(imu) });
+	}
+	if (writer && mcaprec_end(writer))
+		bench_die("a recording cannot be written");
+	mcaprec_writer_free(writer);
+	return 0;
+}
+
+/* The CPU time that the format takes with its file, which the load of the machine changes less than all of a recorder's:
+ * that depends on how many messages it finds when it wakes. */
+static double measure_format(const char *format)
+{
+	struct rusage usage;
+	int status, fd;
+	pid_t pid;
+
+	unlink(file);
+	fd = open(file, O_WRONLY | O_CREAT, 0600);
+	pid = bench_fork();
+	if (!pid)
+		_exit(format_messages(format, fd));
+	if (wait4(pid, &status, 0, &usage) != pid || status)
+		bench_die("the format %s ended with status %d", format, status);
+	close(fd);
+	unlink(file);
+	return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+static void compare_formats_alone(void)
+{
+	static const char *const formats[] = { "own", "none", "lz4", "zstd" };
+	double own[FORMAT_ROUNDS], ratio[4][FORMAT_ROUNDS];
+
+	for (int round = 0; round < FORMAT_ROUNDS; round++)
+		for (int i = 0; i < 4; i++) {
+			const double cpu = measure_format(formats[i]);
+
+			own[round] = i ? own[round] : cpu;
+			ratio[i][round] = cpu / own[round];
+		}
+	for (int i = 1; i < 4; i++) {
+		const double median = figures_median(ratio[i], FORMAT_ROUNDS);
+
+		printf("CPU time of MCAP with %s and its file against the own format: %.2f\n", formats[i], median);
+		figures_line(median, "", "record.format.%s.cpu_ratio", formats[i]);
+	}
+}
+
 static void measure_echo(void)
 {
 	char name[ACH_CHAN_NAME_MAX];
@@ -247,8 +368,11 @@ int main(int argc, char **argv)
 {
 	const char *folder = argc > 1 ? argv[1] : "build/bench";
 
+	if (argc > 2)
+		return format_messages(argv[2], -1);
 	snprintf(tool, sizeof(tool), "%s/../ach", folder);
 	snprintf(file, sizeof(file), "%s/record.tmp", folder);
+	compare_formats_alone();
 	compare_formats();
 	measure_echo();
 	figures_print();
