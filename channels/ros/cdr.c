@@ -5,48 +5,19 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
-/* Bytes to the next multiple of size behind the encapsulation. */
-static size_t padding(size_t at, size_t size)
-{
-	return -(at - CDR_HEADER) & (size - 1);
-}
-
 /* ---- writing ---- */
-
-static void put_bytes(struct cdr_out *o, const void *bytes, size_t len)
-{
-	if (o->len <= o->room && len <= o->room - o->len)
-		memcpy(o->bytes + o->len, bytes, len);
-	o->len += len;
-}
 
 struct cdr_out cdr_out(void *bytes, size_t room)
 {
 	struct cdr_out o = { bytes, room, 0 };
 
-	put_bytes(&o, "\0\1\0", CDR_HEADER);
+	cdr_put_bytes(&o, "\0\1\0", CDR_HEADER);
 	return o;
-}
-
-void cdr_put_run(struct cdr_out *o, const void *bytes, size_t align, size_t len)
-{
-	const size_t pad = padding(o->len, align);
-
-	if (!len)
-		return;
-	if (pad)
-		put_bytes(o, "\0\0\0\0\0\0\0", pad);
-	put_bytes(o, bytes, len);
-}
-
-void cdr_put(struct cdr_out *o, const void *numbers, size_t size, size_t n)
-{
-	cdr_put_run(o, numbers, size, n * size);
 }
 
 void cdr_put_u8(struct cdr_out *o, uint8_t v)
 {
-	put_bytes(o, &v, sizeof(v));
+	cdr_put_bytes(o, &v, sizeof(v));
 }
 
 void cdr_put_i32(struct cdr_out *o, int32_t v)
@@ -73,7 +44,7 @@ void cdr_put_string(struct cdr_out *o, const char *text, size_t len)
 {
 	len = strnlen(text, len);
 	cdr_put_u32(o, (uint32_t)len + 1);
-	put_bytes(o, text, len);
+	cdr_put_bytes(o, text, len);
 	cdr_put_u8(o, 0);
 }
 
@@ -122,7 +93,7 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, size_t size, size_t n
 /* The next len bytes, aligned; NULL: so many are not there. */
 static const uint8_t *take_run(struct cdr_in *in, size_t align, size_t len)
 {
-	return len && !in->bad && take(in, padding(in->at, align)) ? take(in, len) : NULL;
+	return len && !in->bad && take(in, cdr_padding(in->at, align)) ? take(in, len) : NULL;
 }
 
 void cdr_get_run(struct cdr_in *in, void *bytes, size_t align, size_t len)

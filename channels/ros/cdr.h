@@ -10,8 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define CDR_HEADER 4
+
+/* Bytes to the next multiple of size behind the encapsulation. */
+static inline size_t cdr_padding(size_t at, size_t size)
+{
+	return -(at - CDR_HEADER) & (size - 1);
+}
 
 /* ---- writing: little endian ---- */
 
@@ -22,10 +29,33 @@ struct cdr_out {
 };
 
 struct cdr_out cdr_out(void *bytes, size_t room); /* with the encapsulation */
-/* n numbers of that size (1, 2, 4 or 8) from anywhere in memory; none of them: no padding either. */
-void cdr_put(struct cdr_out *o, const void *numbers, size_t size, size_t n);
-/* Bytes that are numbers without padding among them, none larger than align, the size of the first one. */
-void cdr_put_run(struct cdr_out *o, const void *bytes, size_t align, size_t len);
+
+static inline void cdr_put_bytes(struct cdr_out *o, const void *bytes, size_t len)
+{
+	if (o->len <= o->room && len <= o->room - o->len)
+		memcpy(o->bytes + o->len, bytes, len);
+	o->len += len;
+}
+
+/* Bytes that are numbers without padding among them, none larger than align, the size of the first one; none of them:
+ * no padding either. */
+static inline void cdr_put_run(struct cdr_out *o, const void *bytes, size_t align, size_t len)
+{
+	const size_t pad = cdr_padding(o->len, align);
+
+	if (!len)
+		return;
+	if (pad)
+		cdr_put_bytes(o, "\0\0\0\0\0\0\0", pad);
+	cdr_put_bytes(o, bytes, len);
+}
+
+/* n numbers of that size (1, 2, 4 or 8) from anywhere in memory. */
+static inline void cdr_put(struct cdr_out *o, const void *numbers, size_t size, size_t n)
+{
+	cdr_put_run(o, numbers, size, n * size);
+}
+
 void cdr_put_u8(struct cdr_out *o, uint8_t v); /* bool, too */
 void cdr_put_i32(struct cdr_out *o, int32_t v);
 void cdr_put_u32(struct cdr_out *o, uint32_t v); /* the length of a sequence, too */

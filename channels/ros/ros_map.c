@@ -129,11 +129,19 @@ const struct ros_type *ros_map_type(const struct ros_map *map)
 	return ros_type_by_name(map->type_name);
 }
 
+size_t ros_encode_sound(const struct ros_map *map, const struct msg_type *type, const void *msg,
+			const struct ros_context *c, void *cdr, size_t room)
+{
+	struct cdr_out o = cdr_out(cdr, room);
+
+	map->encode(&o, type, msg, c);
+	return o.len <= room ? o.len : 0;
+}
+
 size_t ros_encode(const struct ros_map *map, const void *msg, size_t len, const struct ros_context *c, void *cdr,
 		  size_t room)
 {
 	const struct msg_type *type = msg_type_by_number(map->msg);
-	struct cdr_out o = cdr_out(cdr, room);
 	uint64_t aligned[MSG_SIZE_MAX / sizeof(uint64_t)];
 
 	if (msg_check(msg, len, type, NULL) != MSG_FINE)
@@ -142,6 +150,5 @@ size_t ros_encode(const struct ros_map *map, const void *msg, size_t len, const 
 		memcpy(aligned, msg, len);
 		msg = aligned;
 	}
-	map->encode(&o, type, msg, c);
-	return o.len <= room ? o.len : 0;
+	return ros_encode_sound(map, type, msg, c, cdr, room);
 }

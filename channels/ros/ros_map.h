@@ -117,6 +117,9 @@ const struct ros_type *ros_map_type(const struct ros_map *map);
  * always enough) is too small. */
 size_t ros_encode(const struct ros_map *map, const void *msg, size_t len, const struct ros_context *c, void *cdr,
 		  size_t room);
+/* The same of a message that is sound (msg_check), of the type of the mapping, and aligned as its struct. */
+size_t ros_encode_sound(const struct ros_map *map, const struct msg_type *type, const void *msg,
+			const struct ros_context *c, void *cdr, size_t room);
 
 /* ---- to Endplate ---- */
 

@@ -267,7 +267,8 @@ static int write_encoded(struct mcaprec_writer *w, uint16_t id, const struct rec
 			 int64_t publish_ns)
 {
 	uint8_t *cdr = mcap_room(w->mcap, ROS_CDR_MAX);
-	const size_t len = cdr ? ros_encode(map, msg, r->len, context, cdr, ROS_CDR_MAX) : 0;
+	const struct msg_type *type = w->channels[r->channel].type;
+	const size_t len = cdr ? ros_encode_sound(map, type, msg, context, cdr, ROS_CDR_MAX) : 0;
 
 	return write_message(w, id, r, publish_ns, cdr, len); /* without room it says why */
 }
