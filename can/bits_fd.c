@@ -188,9 +188,9 @@ void bits_fd_bound(struct bits_fd *bits, bool extended, bool switched, unsigned 
 int64_t bits_fd_ns(const struct bits_rates *rates, unsigned int slow, unsigned int fast)
 {
 	const uint64_t nominal = rates->nominal, data = rates->data ? rates->data : nominal;
+	const uint64_t per_s = nominal * data;
 
-	return (int64_t)((slow * data + fast * nominal) * 1000000000 / (nominal * data) +
-			 ((slow * data + fast * nominal) * 1000000000 % (nominal * data) > 0));
+	return (int64_t)(((slow * data + fast * nominal) * 1000000000 + per_s - 1) / per_s);
 }
 
 int64_t bits_frame_ns(const struct bits_rates *rates, uint32_t id, unsigned int len, uint8_t flags, bool stuffed)

@@ -278,10 +278,16 @@ TEST(only_valid_fd_frames_have_bits)
 TEST(both_bit_rates_count)
 {
 	static const struct bits_rates rates = { 500000, 2000000 }, odd = { 3, 7 }, same = { 1000000, 0 };
+	static const struct bits_rates thirds = { 1, 3 };
 
 	TEST_ASSERT_EQUAL_INT64(10 * 2000 + 8 * 500, bits_fd_ns(&rates, 10, 8));
 	TEST_ASSERT_EQUAL_INT64(18000, bits_fd_ns(&same, 10, 8));
 	TEST_ASSERT_EQUAL_INT64(476190477, bits_fd_ns(&odd, 1, 1)); /* 10/21 s, rounded up */
+	TEST_ASSERT_EQUAL_INT64(333333334, bits_fd_ns(&thirds, 0, 1));
+	TEST_ASSERT_EQUAL_INT64(666666667, bits_fd_ns(&thirds, 0, 2));
+	TEST_ASSERT_EQUAL_INT64(0, bits_fd_ns(&rates, 0, 0));
+	/* The longest frame at the highest rates. */
+	TEST_ASSERT_EQUAL_INT64(56000 + 67900, bits_fd_ns(&(struct bits_rates){ 1000000, 10000000 }, 56, 679));
 }
 
 TEST(bounds_of_both_kinds)
@@ -297,6 +303,14 @@ TEST(bounds_of_both_kinds)
 	/* (17 + 517 - 2) / 4 = 133 stuff bits, 3 of them slow */
 	TEST_ASSERT_EQUAL_INT64(32000 + 680 * 200, bits_frame_ns(&rates, 0x123, 64, FRAME_FD | FRAME_BRS, true));
 	TEST_ASSERT_EQUAL_INT64(579000, bits_frame_ns(&rates, 0x123, 64, FRAME_FD, false));
+	TEST_ASSERT_EQUAL_INT64(131000, bits_frame_ns(&rates, 0x123 | FRAME_EXT, 8, 0, false));
+	TEST_ASSERT_EQUAL_INT64(67000, bits_frame_ns(&rates, 0x123 | FRAME_EXT | FRAME_RTR, 8, 0, false));
+	/* Without data: (17 + 5 - 2) / 4 = 5 stuff bits, 3 of them slow; 5 + 2 + 27 + 1 fast */
+	TEST_ASSERT_EQUAL_INT64(32000 + 35 * 200, bits_frame_ns(&rates, 0x123, 0, FRAME_FD | FRAME_BRS, true));
+	/* 29 bits: (36 + 517 - 2) / 4 = 137 stuff bits, 8 of them slow; 36 + 12 slow, 517 + 32 + 1 fast */
+	TEST_ASSERT_EQUAL_INT64(56000 + 679 * 200,
+				bits_frame_ns(&rates, 0x123 | FRAME_EXT, 64, FRAME_FD | FRAME_BRS, true));
+	TEST_ASSERT_EQUAL_INT64(735000, bits_frame_ns(&rates, 0x123 | FRAME_EXT, 64, FRAME_FD, true));
 	/* 9 bytes need 12. */
 	TEST_ASSERT_EQUAL_INT64(bits_frame_ns(&rates, 0x123, 12, FRAME_FD, true),
 				bits_frame_ns(&rates, 0x123, 9, FRAME_FD, true));
