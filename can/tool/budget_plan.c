@@ -208,11 +208,17 @@ static bool is_used(const struct traffic *plan, unsigned int b)
 	return false;
 }
 
+static const char *data_text(char text[16], uint32_t bitrate)
+{
+	snprintf(text, 16, "%" PRIu32, bitrate);
+	return bitrate ? text : "-";
+}
+
 static int print_buses(const struct traffic *plan)
 {
-	char text[2][16];
+	char text[3][16];
 
-	printf("%-16s  %8s  %6s  %6s  %8s  %s\n", "bus", "bit rate", "least", "most", "frames/s",
+	printf("%-16s  %8s  %8s  %6s  %6s  %8s  %s\n", "bus", "bit rate", "data", "least", "most", "frames/s",
 	       "room for modules at 100 Hz");
 	for (unsigned int b = 0; b < plan->buses_n; b++) {
 		const struct traffic_bus *bus = &plan->buses[b];
@@ -221,8 +227,8 @@ static int print_buses(const struct traffic *plan)
 		if (room < 0)
 			return program_fail("no memory");
 		if (is_used(plan, b))
-			printf("%-16s  %8" PRIu32 "  %6s  %6s  %8.0f  %d%s\n", bus->name, bus->bitrate,
-			       budget_percent_text(text[0], bus->load_least),
+			printf("%-16s  %8" PRIu32 "  %8s  %6s  %6s  %8.0f  %d%s\n", bus->name, bus->bitrate,
+			       data_text(text[2], bus->data_bitrate), budget_percent_text(text[0], bus->load_least),
 			       budget_percent_text(text[1], bus->load_most), bus->hz, room,
 			       room == TRAFFIC_MODULES_MAX ? " or more" : "");
 	}

@@ -345,19 +345,24 @@ static void print_daemon(const struct launch *launch, const struct launch_daemon
 	fprintf(to, "%s\n", daemon->needs_n ? "" : "-");
 }
 
+static void print_bus(const struct check *check, const struct robot_bus *bus, FILE *to)
+{
+	char data[24] = "-";
+
+	if (bus->data_bitrate)
+		snprintf(data, sizeof(data), "%lld", (long long)bus->data_bitrate);
+	fprintf(to, "%-16s %-16s %8lld %8s %3.0f %%  %.0f\n", bus->name, bus->interface, (long long)bus->bitrate, data,
+		100 * check_frames_load(&check->frames, bus), check_frames_hz(&check->frames, bus));
+}
+
 void check_print(const struct check *check, const struct launch *launch, FILE *to)
 {
 	fprintf(to, "%-16s %-16s %8s %5s  %s\n", "DAEMON", "PROGRAM", "PRIORITY", "CORE", "NEEDS");
 	for (size_t i = 0; i < launch->daemons_n; i++)
 		if (launch->daemons[i].wanted)
 			print_daemon(launch, &launch->daemons[i], to);
-	fprintf(to, "\n%-16s %-16s %8s %5s  %s\n", "BUS", "INTERFACE", "BIT/S", "LOAD", "FRAMES/S");
-	for (size_t i = 0; i < launch->robot.buses_n; i++) {
-		const struct robot_bus *bus = &launch->robot.buses[i];
-
-		if (launch_uses(launch, bus))
-			fprintf(to, "%-16s %-16s %8lld %3.0f %%  %.0f\n", bus->name, bus->interface,
-				(long long)bus->bitrate, 100 * check_frames_load(&check->frames, bus),
-				check_frames_hz(&check->frames, bus));
-	}
+	fprintf(to, "\n%-16s %-16s %8s %8s %5s  %s\n", "BUS", "INTERFACE", "BIT/S", "DATA", "LOAD", "FRAMES/S");
+	for (size_t i = 0; i < launch->robot.buses_n; i++)
+		if (launch_uses(launch, &launch->robot.buses[i]))
+			print_bus(check, &launch->robot.buses[i], to);
 }

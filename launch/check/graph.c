@@ -118,15 +118,21 @@ static void process(const struct launch_daemon *daemon, FILE *to)
 		daemon->critical ? ", penwidth=2.5" : "");
 }
 
+static void rate(const char *what, int64_t bitrate, FILE *to)
+{
+	const bool mega = bitrate % 1000000 == 0;
+
+	fprintf(to, ", %s%g %sbit/s", what, (double)bitrate / (mega ? 1e6 : 1e3), mega ? "M" : "k");
+}
+
 static void bus(const struct robot_bus *bus, FILE *to)
 {
-	const bool mega = bus->bitrate % 1000000 == 0;
-
 	fprintf(to, "\t\"bus:%s\" [label=<<b>%s</b><br/><font point-size=\"10\">", bus->name, bus->name);
 	print_text(to, bus->interface);
-	fprintf(to,
-		", %g %sbit/s</font>>, shape=box, height=0.6, style=filled, fillcolor=\"" BUS "\", fontcolor=white]\n",
-		(double)bus->bitrate / (mega ? 1e6 : 1e3), mega ? "M" : "k");
+	rate("", bus->bitrate, to);
+	if (bus->data_bitrate)
+		rate("data ", bus->data_bitrate, to);
+	fprintf(to, "</font>>, shape=box, height=0.6, style=filled, fillcolor=\"" BUS "\", fontcolor=white]\n");
 }
 
 static void device(const struct launch_daemon *daemon, FILE *to)

@@ -60,8 +60,8 @@ test_standard_input() {
 
 test_table() {
 	driver waist 5000 "$(row 0EF 6 5000 5000)" "$(row 0CF 2 1666.667 20000)" "$(row 0FF 1 null 100)" >"$file"
-	lib_says 0 'bus               bit rate   least    most  frames/s  room for modules at 100 Hz
-torso              1000000    5.7%    6.8%       800  14
+	lib_says 0 'bus               bit rate      data   least    most  frames/s  room for modules at 100 Hz
+torso              1000000         -    5.7%    6.8%       800  14
 
 torso
 id        from                    count  len     every    takes  at worst  deadline
@@ -111,6 +111,7 @@ test_fd_frames_have_two_bit_rates() {
 	get 'f["123"]["time_ns"], f["123"]["fd"], bus["data_bitrate"]' '(168000, True, 5000000)' 0 \
 		--frames "$file" --fd 5M
 	get 'f["123"]["time_ns"], bus["data_bitrate"]' '(712000, None)' 0 --frames "$file"
+	"$budget" --frames "$file" --fd 5M | grep -q '^torso  *1000000  *5000000  *13.9%  *16.8% '
 }
 
 test_mistakes() {

@@ -653,6 +653,7 @@ TEST(the_report_is_for_people)
 
 	says("waist", "--frames", FRAMES(TX("torso", "0EF", "8", PERIOD("1000"))));
 	checked("", "");
+	launch.robot.buses[1].data_bitrate = 5000000;
 	check_print(&check, &launch, to);
 	fclose(to);
 	TEST_ASSERT_EQUAL_STRING("DAEMON           PROGRAM          PRIORITY  CORE  NEEDS\n"
@@ -663,9 +664,9 @@ TEST(the_report_is_for_people)
 				 "imu              imud                    -     -  canwire, robotsim\n"
 				 "waist            pciod                   -     -  canwire, robotsim, imu\n"
 				 "\n"
-				 "BUS              INTERFACE           BIT/S  LOAD  FRAMES/S\n"
-				 "torso            wire:torso        1000000  14 %  1000\n"
-				 "arm              wire:arm          1000000   0 %  0\n",
+				 "BUS              INTERFACE           BIT/S     DATA  LOAD  FRAMES/S\n"
+				 "torso            wire:torso        1000000        -  14 %  1000\n"
+				 "arm              wire:arm          1000000  5000000   0 %  0\n",
 				 text);
 	free(text);
 }

@@ -69,7 +69,7 @@ TEST(the_bench_has_all_its_parts)
 	has("\"channel:estop\" -> \"process:waist\"");
 	has("\"process:waist\" -> \"bus:torso\" [dir=both");
 	has("\"bus:torso\" -> \"device:waist\" [dir=both");
-	has("wire:torso, 1 Mbit/s");
+	has("wire:torso, 1 Mbit/s</font>");
 	has_not("device:clock");
 	has_not("clock-state");
 	has_not("robotsim-state");
@@ -105,6 +105,22 @@ TEST(a_controller_stands_between_channels)
 	has("\"channel:estop\" -> \"process:control\"");
 	has_not("device:waist-mux");
 	has_not("channel:control-ref");
+	graphviz_reads_it();
+}
+
+TEST(a_bus_of_can_fd_has_two_bit_rates)
+{
+	char path[LAUNCH_LIB_PATH];
+
+	launch_lib_write(path, folder, "fd.yaml", 0644,
+			 "robot: fd\nbuses:\n  a: {interface: wire:a, bitrate: 500000, data_bitrate: 5000000}\n"
+			 "  b: {interface: wire:b, data_bitrate: 2500000}\n"
+			 "devices:\n  waist: {driver: pciod, bus: a}\n  arm: {driver: pciod, bus: b}\n");
+	launch_lib_write(path, folder, "fd.launch", 0644,
+			 "include: fd.yaml\nclock: none\ndaemons:\n  waist:\n  arm:\n");
+	draw(path, NULL);
+	has("wire:a, 500 kbit/s, data 5 Mbit/s</font>");
+	has("wire:b, 1 Mbit/s, data 2500 kbit/s</font>");
 	graphviz_reads_it();
 }
 
