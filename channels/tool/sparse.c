@@ -39,7 +39,7 @@ size_t sparse_pack(uint8_t to[SPARSE_MAX], const uint8_t *bytes, size_t len)
 	size_t n = sizeof(whole);
 	uint64_t last = 0;
 
-	if (len > SPARSE_MAX)
+	if (!words || len > SPARSE_MAX)
 		return 0;
 	memcpy(to, &whole, sizeof(whole));
 	for (size_t at = 0; at < words;) {
@@ -53,11 +53,8 @@ size_t sparse_pack(uint8_t to[SPARSE_MAX], const uint8_t *bytes, size_t len)
 		memcpy(to + n + sizeof(piece), bytes + at * WORD, size);
 		n += sizeof(piece) + size;
 		at += piece.words;
-		if (piece.words)
-			last = word_at(bytes, at - 1);
+		last = word_at(bytes, at - 1); /* a piece is of one word or more */
 	}
-	if (n + rest >= len)
-		return 0;
 	memcpy(to + n, bytes + words * WORD, rest);
 	return n + rest;
 }

@@ -55,6 +55,8 @@ TEST(by_hand)
 TEST(nothing_but_zeros)
 {
 	TEST_ASSERT_EQUAL_UINT(0, round_trip(8)); /* 4 + 4 */
+	TEST_ASSERT_EQUAL_UINT(0, round_trip(15));
+	TEST_ASSERT_EQUAL_UINT(8, round_trip(16));
 	TEST_ASSERT_EQUAL_UINT(8 + 1, round_trip(17));
 	TEST_ASSERT_EQUAL_UINT(8, round_trip(64));
 	TEST_ASSERT_EQUAL_UINT(8, round_trip(SPARSE_MAX));
@@ -65,6 +67,12 @@ TEST(what_would_not_be_less)
 	TEST_ASSERT_EQUAL_UINT(0, round_trip(0));
 	TEST_ASSERT_EQUAL_UINT(0, round_trip(7));
 	TEST_ASSERT_EQUAL_UINT(0, round_trip(SPARSE_MAX + 1));
+	fill(0, 111);
+	TEST_ASSERT_EQUAL_UINT(0, round_trip(111)); /* with bytes behind the last word */
+	memset(bytes, 0, 8);
+	TEST_ASSERT_EQUAL_UINT(0, round_trip(104)); /* 4 + 4 + 96 */
+	TEST_ASSERT_EQUAL_UINT(0, round_trip(111));
+	setUp();
 	fill(0, 104);
 	TEST_ASSERT_EQUAL_UINT(0, round_trip(104));
 	TEST_ASSERT_EQUAL_UINT(0, round_trip(108));
@@ -80,6 +88,8 @@ TEST(the_largest)
 {
 	fill(0, SPARSE_MAX);
 	TEST_ASSERT_EQUAL_UINT(0, round_trip(SPARSE_MAX));
+	memcpy(bytes + 80, bytes + 72, 8);
+	TEST_ASSERT_EQUAL_UINT(0, round_trip(SPARSE_MAX)); /* 4 more than there is room for */
 	memset(bytes + 80, 0, 24);
 	TEST_ASSERT_EQUAL_UINT(SPARSE_MAX - 16 + 4 + 4 + 4, round_trip(SPARSE_MAX));
 }
@@ -138,13 +148,17 @@ TEST(damaged)
 		{ 15, 40, 0, 0, 0, 4, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7 },	    /* a byte is missing */
 		{ 17, 40, 0, 0, 0, 4, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 }, /* one too many */
 		{ 12, 40, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0 },		    /* a run in two */
-		{ 8, 41, 0, 0, 0, 5, 0, 0, 0 },				    /* without the last byte */
+		/* more than there are left: repeated ones, and others */
+		{ 20, 16, 0, 0, 0, 0, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 2, 0, 0, 0 },
+		{ 20, 8, 0, 0, 0, 0, 0, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9 },
+		{ 8, 41, 0, 0, 0, 5, 0, 0, 0 }, /* without the last byte */
 	};
 	static const uint8_t good[] = { 41, 0, 0, 0, 4, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 	uint64_t state = 11;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		TEST_ASSERT_EQUAL_INT(-1, unpack(bad[i] + 1, bad[i][0]));
+	TEST_ASSERT_EQUAL_INT(0, unpack((const uint8_t[4]){ 0 }, 4)); /* nothing, whole */
 	TEST_ASSERT_EQUAL_INT(41, unpack(good, sizeof(good)));
 	TEST_ASSERT_EQUAL_UINT8(8, whole[39]);
 	TEST_ASSERT_EQUAL_UINT8(9, whole[40]);
