@@ -10,6 +10,7 @@
 #define DEAD_MIN_NS 100000000
 #define DEAD_UNKNOWN_NS 1000000000 /* for a tick that the robot file does not give; ten beats of a watchdog */
 #define DEAD_DISK_NS 30000000000   /* for a daemon that waits for the disk, and on which no other depends */
+#define KILL_NS 2000000000
 
 /* A list of strings that grows in the launch's memory. */
 struct strings {
@@ -231,6 +232,8 @@ static void find_alive(struct launch_daemon *daemon, int64_t clock_ns, struct er
 		daemon->alive = usual[daemon->kind];
 	if (daemon->device)
 		daemon->tick_ns = daemon->clock ? clock_ns : tick_ns(daemon->device, clock_ns);
+	if (!daemon->rules.kill_within_ns)
+		daemon->rules.kill_within_ns = daemon->kind == LAUNCH_BLACKBOX ? DEAD_DISK_NS : KILL_NS;
 	daemon->dead_after_given = daemon->dead_after_ns;
 	if (daemon->dead_after_given && daemon->alive == LAUNCH_ALIVE_PROCESS)
 		yaml_error(errors, yaml_find(daemon->node, "dead_after"),

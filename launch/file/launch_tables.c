@@ -79,7 +79,7 @@ const struct settings_row launch_daemon_rows[] = {
 	SETTINGS_WORD("alive", struct launch_daemon, alive, alive_words, NULL, "how it shows that it lives"),
 	SETTINGS_DURATION("dead_after", struct launch_daemon, dead_after_ns, NULL, "20ms", "1h",
 			  "kill it if it has been silent for that long"),
-	SETTINGS_DURATION("kill_within", struct launch_daemon, rules.kill_within_ns, "2s", "10ms", "10min",
+	SETTINGS_DURATION("kill_within", struct launch_daemon, rules.kill_within_ns, NULL, "10ms", "10min",
 			  "from SIGTERM to SIGKILL"),
 	SETTINGS_BOOL("keep", struct launch_daemon, keep, "no",
 		      "its state and events stay readable after the robot has stopped"),

@@ -206,6 +206,8 @@ TEST(a_black_box_needs_the_wires_only)
 	has_line("box", "blackbox --name box --robot lab --config CONFIG --window 5s");
 	TEST_ASSERT_EQUAL(LAUNCH_ALIVE_WATCHDOG, daemon_named("box")->alive);
 	TEST_ASSERT_EQUAL_INT64(30000 * MS, daemon_named("box")->dead_after_ns);
+	TEST_ASSERT_EQUAL_INT64(30000 * MS, daemon_named("box")->rules.kill_within_ns);
+	TEST_ASSERT_EQUAL_INT64(2000 * MS, daemon_named("waist")->rules.kill_within_ns);
 }
 
 TEST(a_group_includes_its_needs_and_the_clock)
