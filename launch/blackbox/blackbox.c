@@ -36,7 +36,7 @@
 
 struct line {
 	const char *robot, *folder, *name, *config;
-	int64_t window_ns, after_ns, pause_ns, keep, total, mb, skipped;
+	int64_t window_ns, after_ns, pause_ns, apart_ns, keep, total, mb, skipped;
 };
 
 static const struct settings_row rows[] = {
@@ -46,6 +46,8 @@ static const struct settings_row rows[] = {
 			  .value = "TIME"),
 	SETTINGS_DURATION("pause", struct line, pause_ns, "10s", "0", "1h", "from one incident to the next",
 			  .value = "TIME"),
+	SETTINGS_DURATION("apart", struct line, apart_ns, "10min", "0", "24h",
+			  "from an incident by late frames, or by an overrun, to the next such one", .value = "TIME"),
 	SETTINGS_INT("keep", struct line, keep, "", "20", "1", "10000",
 		     "incidents that are kept; the oldest are removed", .value = "N"),
 	SETTINGS_INT("total", struct line, total, "", "256", "1", "1000000",
@@ -80,7 +82,7 @@ static struct {
 	struct freeze incident;
 	int64_t freeze_ns, quiet_ns; /* when to freeze; no other incident before */
 	int64_t started_ns;
-	uint64_t incidents, held_back; /* causes within the pause */
+	uint64_t incidents, held_back; /* causes within --pause or --apart */
 	int disk;		       /* -errno that was reported; 0: none */
 	struct report report;
 	struct notify notify;
@@ -156,14 +158,14 @@ static void scan(void)
 
 /* ---- causes ---- */
 
-static void cause(int64_t t_ns, const char *why)
+static void cause(enum trigger_kind kind, int64_t t_ns, const char *why)
 {
 	struct freeze *f = &b.incident;
 	struct freeze_cause *c = &f->causes[f->causes_n];
 
 	if (t_ns < b.started_ns - b.line.window_ns) /* of a channel that outlived its robot */
 		return;
-	if (t_ns < b.quiet_ns) {
+	if (t_ns < b.quiet_ns || (!f->causes_n && !trigger_begins(&b.causes.trigger, kind, t_ns))) {
 		b.held_back++;
 		return;
 	}
@@ -306,8 +308,8 @@ static void say_cost(int64_t now_ns)
 
 	getrusage(RUSAGE_SELF, &used);
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause); record %.1f of %" PRId64 " MB, %" PRIu64
-		 " lost, memory %.1f MB, %.1f s of processor time in %.0f s",
+		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause or --apart); record %.1f of %" PRId64
+		 " MB, %" PRIu64 " lost, memory %.1f MB, %.1f s of processor time in %.0f s",
 		 b.incidents, b.held_back, (double)(pieces_bytes(b.bus_path) + pieces_bytes(b.channels_path)) / 1e6,
 		 b.line.mb, b.lost + recorder_lost(&b.rec), own_memory(),
 		 (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
@@ -474,6 +476,7 @@ int main(int argc, char **argv)
 		return status;
 	b.prefix = prefix ? prefix : "";
 	b.causes.trigger.skipped_max = (uint64_t)b.line.skipped;
+	b.causes.trigger.apart_ns = b.line.apart_ns;
 	b.causes.found = cause;
 	b.causes.prefix = strlen(b.prefix);
 	b.incident.folder = b.folder;

@@ -84,25 +84,28 @@ void causes_close(struct causes *c)
 static void read_events(struct causes *c, struct causes_source *s)
 {
 	char why[TRIGGER_WHY_MAX];
+	enum trigger_kind kind;
 	struct msg_event event;
 	size_t len;
 
 	while ((len = next_message(s, &event, sizeof(event), 0)))
 		if (len == sizeof(event) && msg_check(&event, len, NULL, NULL) == MSG_FINE &&
-		    trigger_event(&c->trigger, &event, why))
-			c->found(event.header.t_sample_ns ? event.header.t_sample_ns : event.header.t_publish_ns, why);
+		    (kind = trigger_event(&c->trigger, &event, why)))
+			c->found(kind, event.header.t_sample_ns ? event.header.t_sample_ns : event.header.t_publish_ns,
+				 why);
 }
 
 static void read_stops(struct causes *c, struct causes_source *s)
 {
 	char why[TRIGGER_WHY_MAX];
+	enum trigger_kind kind;
 	struct msg_estop estop;
 	size_t len;
 
 	while ((len = next_message(s, &estop, sizeof(estop), 0)))
 		if (len == sizeof(estop) && msg_check(&estop, len, NULL, NULL) == MSG_FINE &&
-		    trigger_estop(&c->trigger, &estop, why))
-			c->found(estop.header.t_publish_ns, why);
+		    (kind = trigger_estop(&c->trigger, &estop, why)))
+			c->found(kind, estop.header.t_publish_ns, why);
 }
 
 void causes_read(struct causes *c)
@@ -121,6 +124,7 @@ static void read_state(struct causes *c, struct causes_source *s)
 	static uint8_t bytes[MSG_SIZE_MAX];
 	const size_t len = next_message(s, bytes, sizeof(bytes), ACH_O_LAST);
 	char why[TRIGGER_WHY_MAX];
+	enum trigger_kind kind;
 	struct trigger_ticks ticks = { .name = s->name + c->prefix, .t_ns = clock_now_ns() };
 	struct {
 		struct msg_header header;
@@ -132,8 +136,9 @@ static void read_state(struct causes *c, struct causes_source *s)
 	memcpy(&state, bytes, sizeof(state));
 	ticks.incarnation = state.header.incarnation;
 	ticks.skipped = state.common.skipped;
-	if (trigger_skipped(&c->trigger, &ticks, why))
-		c->found(ticks.t_ns, why);
+	kind = trigger_skipped(&c->trigger, &ticks, why);
+	if (kind)
+		c->found(kind, ticks.t_ns, why);
 }
 
 void causes_states(struct causes *c)

@@ -19,7 +19,7 @@
 
 struct causes {
 	struct trigger trigger;
-	void (*found)(int64_t t_ns, const char *why);
+	void (*found)(enum trigger_kind kind, int64_t t_ns, const char *why);
 	size_t prefix; /* letters before the names of the robot's channels */
 
 	/* private */

@@ -178,10 +178,12 @@ start() {
 	box=$!
 }
 stop() { kill -TERM "$box" && wait "$box"; }
-die() { # NAME
+event() { # SEVERITY SOURCE CODE TEXT
 	ach put --type event "${p}achstart-event" \
-		--json "{\"severity\":\"error\",\"source\":\"$1\",\"code\":\"ended\",\"text\":\"signal 9\"}"
+		--json "{\"severity\":\"$1\",\"source\":\"$2\",\"code\":\"$3\",\"text\":\"$4\"}"
 }
+die() { event error "$1" ended 'signal 9'; } # NAME
+late() { event warning "$1" late-frame 'frame 0EF took 9 ms'; }
 
 test_incidents_are_bounded() {
 	start --keep 2
@@ -193,6 +195,32 @@ test_incidents_are_bounded() {
 	has 2
 	incident list | tee list
 	grep -q 'died: d2' list && grep -q 'died: d3' list
+}
+
+# One of them, whichever driver it is of; the death of before it keeps its place.
+test_late_frames_leave_room_for_other_incidents() {
+	start --keep 2
+	die d1
+	lib_until grep -q 'died: d1' said
+	for i in 2 3 4; do
+		late "d$i"
+		[ $i -gt 2 ] || lib_until grep -q 'late frame: d2' said
+	done
+	stop
+	incident list | tee list
+	has 2
+	grep -q 'died: d1' list && grep -q 'late frame: d2' list
+}
+
+# As much as was asked for.
+test_late_frames_may_follow_each_other() {
+	start --apart 0
+	for i in 1 2; do
+		late "d$i"
+		lib_until grep -q "late frame: d$i" said
+	done
+	stop
+	has 2
 }
 
 test_the_bytes_of_all_incidents_are_bounded() {

@@ -14,7 +14,7 @@ void setUp(void)
 	strcpy(why, "unchanged");
 }
 
-static bool event_at(const char *source, const char *code, enum msg_severity severity, int64_t t_s)
+static enum trigger_kind event_at(const char *source, const char *code, enum msg_severity severity, int64_t t_s)
 {
 	struct msg_event e = { .header.t_publish_ns = t_s * S, .severity = severity };
 
@@ -24,7 +24,7 @@ static bool event_at(const char *source, const char *code, enum msg_severity sev
 	return trigger_event(&t, &e, why);
 }
 
-static bool event(const char *code, enum msg_severity severity)
+static enum trigger_kind event(const char *code, enum msg_severity severity)
 {
 	return event_at("waist", code, severity, 1);
 }
@@ -33,34 +33,35 @@ static const struct {
 	const char *code;
 	enum msg_severity severity;
 	const char *why; /* NULL: no incident */
+	enum trigger_kind kind;
 } events[] = {
-	{ "ended", MSG_SEVERITY_ERROR, "died: waist: signal 9" },
-	{ "ended", MSG_SEVERITY_FATAL, "died: waist: signal 9" },
-	{ "ended", MSG_SEVERITY_WARNING, NULL },
-	{ "ended", MSG_SEVERITY_INFO, NULL },
-	{ "killed", MSG_SEVERITY_WARNING, "watchdog: waist: signal 9" },
-	{ "killed", MSG_SEVERITY_INFO, NULL },
-	{ "failed", MSG_SEVERITY_FATAL, "given up: waist: signal 9" },
-	{ "failed", MSG_SEVERITY_WARNING, NULL },
-	{ "raised", MSG_SEVERITY_WARNING, "stop: waist: signal 9" },
-	{ "raised", MSG_SEVERITY_INFO, NULL },
-	{ "late-frame", MSG_SEVERITY_WARNING, "late frame: waist: signal 9" },
-	{ "late-frame", MSG_SEVERITY_INFO, NULL },
-	{ "ready", MSG_SEVERITY_ERROR, NULL },
-	{ "", MSG_SEVERITY_FATAL, NULL },
+	{ "ended", MSG_SEVERITY_ERROR, "died: waist: signal 9", TRIGGER_ONCE },
+	{ "ended", MSG_SEVERITY_FATAL, "died: waist: signal 9", TRIGGER_ONCE },
+	{ "ended", MSG_SEVERITY_WARNING, NULL, TRIGGER_NONE },
+	{ "ended", MSG_SEVERITY_INFO, NULL, TRIGGER_NONE },
+	{ "killed", MSG_SEVERITY_WARNING, "watchdog: waist: signal 9", TRIGGER_ONCE },
+	{ "killed", MSG_SEVERITY_INFO, NULL, TRIGGER_NONE },
+	{ "failed", MSG_SEVERITY_FATAL, "given up: waist: signal 9", TRIGGER_ONCE },
+	{ "failed", MSG_SEVERITY_ERROR, "given up: waist: signal 9", TRIGGER_ONCE },
+	{ "failed", MSG_SEVERITY_WARNING, NULL, TRIGGER_NONE },
+	{ "raised", MSG_SEVERITY_WARNING, "stop: waist: signal 9", TRIGGER_ONCE },
+	{ "raised", MSG_SEVERITY_INFO, NULL, TRIGGER_NONE },
+	{ "late-frame", MSG_SEVERITY_WARNING, "late frame: waist: signal 9", TRIGGER_LATE },
+	{ "late-frame", MSG_SEVERITY_INFO, NULL, TRIGGER_NONE },
+	{ "ready", MSG_SEVERITY_ERROR, NULL, TRIGGER_NONE },
+	{ "", MSG_SEVERITY_FATAL, NULL, TRIGGER_NONE },
 };
 
 TEST(events_by_code_and_severity)
 {
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
 		setUp();
-		TEST_ASSERT_EQUAL_MESSAGE(events[i].why != NULL, event(events[i].code, events[i].severity),
-					  events[i].code);
+		TEST_ASSERT_EQUAL_MESSAGE(events[i].kind, event(events[i].code, events[i].severity), events[i].code);
 		TEST_ASSERT_EQUAL_STRING(events[i].why ? events[i].why : "unchanged", why);
 	}
 }
 
-static bool estop(uint32_t kind, enum msg_level level)
+static enum trigger_kind estop(uint32_t kind, enum msg_level level)
 {
 	struct msg_estop e = { .kind = kind, .level = level };
 
@@ -73,7 +74,7 @@ TEST(a_raise_counts_behind_a_lowering)
 {
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_RAISE, MSG_LEVEL_ESTOP));
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_LOWER, MSG_LEVEL_RUN));
-	TEST_ASSERT_TRUE(estop(MSG_ESTOP_RAISE, MSG_LEVEL_ESTOP));
+	TEST_ASSERT_EQUAL(TRIGGER_ONCE, estop(MSG_ESTOP_RAISE, MSG_LEVEL_ESTOP));
 	TEST_ASSERT_EQUAL_STRING("stop: level estop by root: a hand", why);
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_RAISE, MSG_LEVEL_ESTOP)); /* again: it is the same one */
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_LOWER, MSG_LEVEL_HOLD));
@@ -88,6 +89,7 @@ TEST(an_arming_again_is_none)
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_LOWER, MSG_LEVEL_RUN));
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_LOWER, MSG_LEVEL_RUN));
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_RAISE, MSG_LEVEL_RUN));
+	TEST_ASSERT_FALSE(estop(MSG_ESTOP_RAISE, MSG_LEVEL_ESTOP)); /* nor does a raise arm */
 }
 
 /* Unlike deaths, which are each an incident. */
@@ -113,7 +115,7 @@ TEST(a_source_of_full_length)
 	TEST_ASSERT_EQUAL_STRING("died: aaaaaaaaaaaaaaaaaaaaaaaa: x", why);
 }
 
-static bool skipped(const char *name, uint32_t incarnation, uint64_t ticks, int64_t t_s)
+static enum trigger_kind skipped(const char *name, uint32_t incarnation, uint64_t ticks, int64_t t_s)
 {
 	return trigger_skipped(&t, &(struct trigger_ticks){ name, incarnation, ticks, t_s * S }, why);
 }
@@ -129,7 +131,11 @@ TEST(skipped_ticks)
 	TEST_ASSERT_FALSE(skipped("waist-state", 2, 200, 5)); /* another process counts from 0 */
 	TEST_ASSERT_FALSE(skipped("waist-state", 2, 0, 6));
 	TEST_ASSERT_FALSE(skipped("wheels-state", 2, 50, 7));
-	TEST_ASSERT_TRUE(skipped("wheels-state", 2, 56, 8));
+	TEST_ASSERT_EQUAL(TRIGGER_OVERRUN, skipped("wheels-state", 2, 56, 8));
+	TEST_ASSERT_FALSE(skipped("lft-state", 1, 0, 9));
+	TEST_ASSERT_FALSE(skipped("lft-state", 2, 50, 10)); /* another process, and more */
+	TEST_ASSERT_FALSE(skipped("lft-state", 2, 10, 11)); /* less */
+	TEST_ASSERT_TRUE(skipped("lft-state", 2, 16, 12));
 }
 
 TEST(an_overrun_that_lasts_is_one)
@@ -162,4 +168,22 @@ TEST(more_states_than_there_is_room_for)
 	TEST_ASSERT_FALSE(skipped("d128", 1, 9, 2));
 	TEST_ASSERT_FALSE(event_at("e", "late-frame", MSG_SEVERITY_WARNING, 2));
 	TEST_ASSERT_TRUE(event_at("e", "ended", MSG_SEVERITY_ERROR, 2));
+}
+
+/* ---- which causes begin an incident ---- */
+
+TEST(kinds_that_last_begin_incidents_apart)
+{
+	t.apart_ns = 600 * S;
+	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_LATE, 100 * S));
+	TEST_ASSERT_FALSE(trigger_begins(&t, TRIGGER_LATE, 700 * S - 1));
+	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_OVERRUN, 101 * S)); /* each kind by itself */
+	TEST_ASSERT_FALSE(trigger_begins(&t, TRIGGER_OVERRUN, 101 * S));
+	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_LATE, 700 * S));
+	TEST_ASSERT_FALSE(trigger_begins(&t, TRIGGER_LATE, 1300 * S - 1)); /* from the last that it began */
+	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_ONCE, 701 * S));
+	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_ONCE, 701 * S));
+	t.apart_ns = 0; /* --apart 0 */
+	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_LATE, 701 * S));
+	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_LATE, 701 * S));
 }
