@@ -97,7 +97,7 @@ enum slots_class {
 
 struct slots_row {
 	uint32_t id;		     /* with FRAME_EXT, FRAME_RTR */
-	uint8_t key[FRAME_DATA_MAX]; /* bits of data that distinguish frames; none: all are the same */
+	uint8_t key[FRAME_DATA_MAX]; /* bits of the first eight bytes that distinguish frames; none: all are the same */
 	enum slots_class class;
 	int64_t period_ns;   /* 0: not periodic */
 	int64_t deadline_ns; /* from slots_put; after it the frame is worth nothing.  0: the period */

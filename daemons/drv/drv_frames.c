@@ -24,9 +24,9 @@ static void put_us(struct json *j, const char *name, int64_t ns)
 
 static void put_key(struct json *j, const uint8_t *key, unsigned int len)
 {
-	char text[2 * FRAME_DATA_MAX + 1] = "";
+	char text[2 * FRAME_DATA_MAX_FD + 1] = "";
 
-	for (unsigned int i = 0; i < len && i < FRAME_DATA_MAX; i++)
+	for (unsigned int i = 0; i < len && i < FRAME_DATA_MAX_FD; i++)
 		snprintf(text + 2 * i, 3, "%02X", key[i]);
 	json_text(j, "key", text);
 }
@@ -47,9 +47,9 @@ static const struct drv_question *question_of(const struct drv *drv, const struc
 static void put_request_key(struct json *j, const struct drv_send *send, const struct drv_question *question,
 			    unsigned int len)
 {
-	uint8_t key[FRAME_DATA_MAX];
+	uint8_t key[FRAME_DATA_MAX_FD] = { 0 };
 
-	memcpy(key, send->row.key, sizeof(key));
+	memcpy(key, send->row.key, sizeof(send->row.key));
 	for (unsigned int i = 0; question && i < DRV_ASK_ECHOES_MAX; i++)
 		if (question->echo[i].request < sizeof(key))
 			key[question->echo[i].request] |= question->echo[i].mask;
@@ -59,10 +59,10 @@ static void put_request_key(struct json *j, const struct drv_send *send, const s
 /* The bits of the reply that repeat those of the request at the same place. */
 static void put_reply_key(struct json *j, const struct drv_send *send, const struct drv_question *question)
 {
-	uint8_t key[FRAME_DATA_MAX] = { 0 };
+	uint8_t key[FRAME_DATA_MAX_FD] = { 0 };
 	unsigned int len = question ? 0 : send->reply_bytes;
 
-	memset(key, 0xFF, len);
+	memset(key, 0xFF, len < sizeof(key) ? len : sizeof(key));
 	for (unsigned int i = 0; question && i < DRV_ASK_ECHOES_MAX && question->echo[i].mask; i++) {
 		const struct drv_ask_echo *echo = &question->echo[i];
 

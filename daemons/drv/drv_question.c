@@ -61,7 +61,7 @@ void drv_await(struct drv *drv, unsigned int bus, unsigned int answers, uint8_t 
 	struct drv_bus *b = &drv->buses[bus];
 
 	b->awaited = answers;
-	b->awaited_ns = slots_frame_ns(&b->slots, 0, len, 0);
+	b->awaited_ns = slots_frame_ns(&b->slots, 0, len, b->fd ? FRAME_FD | FRAME_BRS : 0);
 }
 
 /* ---- answers ---- */

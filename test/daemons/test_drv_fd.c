@@ -7,6 +7,7 @@
 #include "test/daemons/test_drv_lib.h"
 
 #define FD (FRAME_FD | FRAME_BRS)
+#define ZEROS "0000000000000000"
 
 static struct drv_send sends;
 static struct drv_receive receives;
@@ -33,7 +34,7 @@ static int add_fd(struct drv *drv, struct error_sink *errors)
 }
 
 /* A robot whose one bus has these keys, too. */
-static int run(const char *bus, const char *option)
+static int run_with(int (*plan)(struct drv *drv, struct error_sink *errors), const char *bus, const char *option)
 {
 	char text[1024], line[512];
 
@@ -43,8 +44,13 @@ static int run(const char *bus, const char *option)
 		 drv_lib_log(50), bus);
 	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s%s", drv_lib_file("lab.yaml", text),
 		 option);
-	fake.plan = add_fd;
+	fake.plan = plan;
 	return drv_lib_main(line);
+}
+
+static int run(const char *bus, const char *option)
+{
+	return run_with(add_fd, bus, option);
 }
 
 static struct frame frame_of(uint8_t len, uint8_t flags)
@@ -97,7 +103,7 @@ TEST(it_is_listed)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed,
 					    "\"id\":\"205\",\"ext\":false,\"rtr\":false,\"fd\":true,\"brs\":true,"
 					    "\"dir\":\"tx\",\"len\":24,\"class\":\"latest\",\"moves\":false,"
-					    "\"shared\":false,\"key\":\"0000000000000000\","),
+					    "\"shared\":false,\"key\":\"" ZEROS ZEROS ZEROS "\","),
 				     drv_lib.printed);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed,
 					    "\"id\":\"185\",\"ext\":false,\"rtr\":false,\"fd\":true,\"brs\":false,"
@@ -144,4 +150,125 @@ TEST(the_longest_frame_counts)
 	TEST_ASSERT_EQUAL_MESSAGE(0, run(", bitrate: 500000, data_bitrate: 2000000", ""), drv_lib.said);
 	TEST_ASSERT_EQUAL_INT64(bits_frame_ns(&rates, 0x205, 64, FD, true), longest_ns);
 	TEST_ASSERT_TRUE(longest_ns > 300000);
+}
+
+/* ---- questions ---- */
+
+/* The byte that is repeated is none of the first eight. */
+static const struct drv_question far_question = {
+	.send = 2, .receive = 2, .echo = { { 20, 9, 0xFF } }, .late_ns = 12 * DRV_LIB_MS, .lost_ns = 40 * DRV_LIB_MS
+};
+static struct drv_ask_answer asked;
+static unsigned int answers, unanswered;
+static uint8_t answered;
+
+static int add_far_question(struct drv *drv, struct error_sink *errors)
+{
+	const struct drv_question near = { .send = 3,
+					   .receive = 2,
+					   .echo = { { 1, 1, 0x0F }, { 11, 11, 0xF0 } },
+					   .late_ns = DRV_LIB_MS,
+					   .lost_ns = DRV_LIB_MS };
+	struct drv_send other;
+
+	sends.row.class = SLOTS_QUEUE;
+	sends.row.key[0] = 0xFF;
+	sends.row.period_ns = 0;
+	sends.row.deadline_ns = 20 * DRV_LIB_MS;
+	other = sends;
+	other.row.id = 0x206;
+	other.len = 12;
+	return add_fd(drv, errors) || drv_add_send(drv, &other, errors) != 3 ||
+			       drv_add_question(drv, &far_question, errors) != 0 ||
+			       drv_add_question(drv, &near, errors) != 1
+		       ? -EINVAL
+		       : 0;
+}
+
+static bool note_answer(void *self, struct drv *drv, const struct drv_ask_answer *got, const struct bus_frame *reply)
+{
+	(void)self;
+	(void)drv;
+	asked = *got;
+	answers += !!reply;
+	unanswered += !reply;
+	if (reply)
+		answered = reply->frame.data[10];
+	return false;
+}
+
+static void ask_far(void)
+{
+	struct frame request = frame_of(24, FD);
+
+	request.data[20] = 0x5A;
+	TEST_ASSERT_EQUAL(0, drv_ask(fake.drv, 0, &request, 7));
+	TEST_ASSERT_EQUAL(-EBUSY, drv_ask(fake.drv, 0, &request, 7));
+	request.data[20] = 0x5B; /* another one */
+	TEST_ASSERT_EQUAL(0, drv_ask(fake.drv, 0, &request, 8));
+	request.len = 20; /* too short */
+	TEST_ASSERT_EQUAL(-EINVAL, drv_ask(fake.drv, 0, &request, 9));
+}
+
+TEST(requests_are_told_apart_by_any_byte)
+{
+	answers = unanswered = 0;
+	drv_lib_at(3, ask_far);
+	drv_lib_frame(12, "185##1000000000000000000015100");
+	drv_lib_frame(13, "185##10000000000000000005A2200");
+	drv_lib_driver.answer = note_answer;
+	TEST_ASSERT_EQUAL_MESSAGE(0, run_with(add_far_question, ", data_bitrate: 5000000", ""), drv_lib.said);
+	TEST_ASSERT_EQUAL(1, answers);
+	TEST_ASSERT_EQUAL(0x22, answered);
+	TEST_ASSERT_EQUAL(1, unanswered); /* the other one */
+	TEST_ASSERT_EQUAL(8, asked.tag);
+	TEST_ASSERT_EQUAL(24, asked.request.len);
+	TEST_ASSERT_EQUAL(0x5B, asked.request.data[20]);
+	TEST_ASSERT_EQUAL(1, fake.got_n);
+	TEST_ASSERT_EQUAL(2, fake.sent_n);
+}
+
+TEST(the_key_of_a_long_request_is_listed)
+{
+	TEST_ASSERT_EQUAL_MESSAGE(0, run_with(add_far_question, ", data_bitrate: 5000000", " --frames"), drv_lib.said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, "\"key\":\"FF00000000000000" ZEROS "00000000FF000000\","),
+				     drv_lib.printed);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, "\"reply\":{\"id\":\"185\",\"mask\":null,\"key\":\"\","),
+				     drv_lib.printed);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, "\"key\":\"FF0F000000000000000000F0\","), drv_lib.printed);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, "\"mask\":null,\"key\":\"000F000000000000000000F0\","),
+				     drv_lib.printed);
+}
+
+/* Of a driver that keeps its own books; more than a frame has is all of it. */
+TEST(repeated_bytes_of_long_frames_are_listed)
+{
+	char key[2 * FRAME_DATA_MAX_FD + 1], part[256];
+
+	sends.answered = true;
+	sends.reply_id = 0x185;
+	sends.reply_bytes = 255;
+	memset(key, 'F', sizeof(key) - 1);
+	key[sizeof(key) - 1] = 0;
+	snprintf(part, sizeof(part), "\"mask\":null,\"key\":\"%s\",", key);
+	TEST_ASSERT_EQUAL_MESSAGE(0, run(", data_bitrate: 5000000", " --frames"), drv_lib.said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, part), drv_lib.printed);
+}
+
+static int64_t awaited_ns;
+
+static void await_long(void)
+{
+	drv_await(fake.drv, 0, 4, 64);
+	awaited_ns = fake.drv->buses[0].awaited_ns;
+}
+
+/* A rest must not last beyond the first answers. */
+TEST(long_answers_are_awaited_at_the_data_bit_rate)
+{
+	const struct bits_rates rates = { 500000, 2000000 };
+
+	drv_lib_at(3, await_long);
+	TEST_ASSERT_EQUAL_MESSAGE(0, run(", bitrate: 500000, data_bitrate: 2000000", ""), drv_lib.said);
+	TEST_ASSERT_EQUAL_INT64(bits_frame_ns(&rates, 0, 64, FD, false), awaited_ns);
 }
