@@ -110,7 +110,9 @@ struct field {
 		type, offsetof(struct bus_interface, member), sizeof(((struct bus_interface *)0)->member) \
 	}
 
-static const struct field outer[] = { FIELD(IFLA_TXQLEN, queue), FIELD(IFLA_QDISC, queueing), { 0 } };
+static const struct field outer[] = {
+	FIELD(IFLA_TXQLEN, queue), FIELD(IFLA_MTU, mtu), FIELD(IFLA_QDISC, queueing), { 0 }
+};
 static const struct field in_info[] = { FIELD(IFLA_INFO_KIND, kind), FIELD(IFLA_INFO_XSTATS, stats), { 0 } };
 static const struct field in_data[] = {
 	FIELD(IFLA_CAN_STATE, state),	   FIELD(IFLA_CAN_RESTART_MS, restart_ms),
@@ -216,6 +218,11 @@ int bus_interface_set_up(const char *name, bool up)
 int bus_interface_set_queue(const char *name, uint32_t frames)
 {
 	return ioctl_on(name, SIOCSIFTXQLEN, &(struct ifreq){ .ifr_qlen = (int)frames });
+}
+
+int bus_interface_set_mtu(const char *name, uint32_t bytes)
+{
+	return ioctl_on(name, SIOCSIFMTU, &(struct ifreq){ .ifr_mtu = (int)bytes });
 }
 
 /* ---- settings of CAN FD ---- */

@@ -15,6 +15,7 @@
 struct bus_interface {
 	unsigned int flags; /* IFF_UP ... */
 	uint32_t queue;	    /* txqueuelen */
+	uint32_t mtu;	    /* CAN_MTU: classic frames only; CANFD_MTU: those of CAN FD, too */
 	char queueing[16];  /* queueing discipline: "pfifo_fast" ... */
 	char kind[16];	    /* "can": with a controller; "vcan" ... */
 
@@ -49,9 +50,10 @@ int bus_interface_flags(int socket, const char *name);
 /* Its index, or -errno: -ENODEV; -EMEDIUMTYPE: it is not a CAN interface. */
 int bus_interface_index(int socket, const char *name);
 
-/* Up or down, for an interface without controller; and the length of its queue. */
+/* Up or down, for an interface without controller; the length of its queue; its MTU, while it is down. */
 int bus_interface_set_up(const char *name, bool up);
 int bus_interface_set_queue(const char *name, uint32_t frames);
+int bus_interface_set_mtu(const char *name, uint32_t bytes);
 /* The bit rates of a controller that is down, and CAN FD on.  Sample points in 0.1 %; 0: the kernel's choice. */
 int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_point_pm, uint32_t data_bitrate);
 

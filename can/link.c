@@ -1,6 +1,7 @@
 /* link.c: from a name to its back end; comparison with the settings wanted. */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/can.h>
 #include <linux/capability.h>
 #include <net/if.h>
 #include <stdarg.h>
@@ -61,6 +62,20 @@ bool link_is_virtual(const char *name)
 		return !strncmp(name, "wire:", 5);
 	index = if_nametoindex(name);
 	return index && !bus_interface_query(&link, (int)index) && link_kind_is_virtual(link.kind);
+}
+
+bool link_is_classic(const char *name, struct error_sink *errors)
+{
+	const unsigned int index = is_interface(name) ? if_nametoindex(name) : 0;
+	struct bus_interface link;
+
+	if (!index || bus_interface_query(&link, (int)index) || !(link.flags & IFF_UP) || link.mtu != CAN_MTU)
+		return false;
+	error_add(errors, "%s carries no CAN FD frame, its mtu is %u: ip link set %s down; ip link set %s %s", name,
+		  (unsigned int)CAN_MTU, name, name,
+		  bus_interface_has_controller(&link) ? "up type can bitrate 1000000 dbitrate 5000000 fd on"
+						      : "mtu 72 up");
+	return true;
 }
 
 int link_up(const char *name, const struct link_settings *want, struct error_sink *errors)
@@ -126,8 +141,11 @@ int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const st
 	struct others o = { .text = text }; /* all that follows fits */
 
 	*text = 0;
-	if (info->virtual)
-		return 0;
+	if (info->virtual) {
+		if (want->data_bitrate && info->classic)
+			other(&o, "mtu 16, not 72: it carries no CAN FD frame");
+		return o.n;
+	}
 	if ((uint64_t)distance(now->bitrate, want->bitrate) * 200 > want->bitrate)
 		other(&o, "bit rate %" PRIu32 ", not %" PRIu32, now->bitrate, want->bitrate);
 	if (want->data_bitrate && !now->data_bitrate)

@@ -37,7 +37,8 @@ struct link_settings {
 struct link_info {
 	enum bus_state state;
 	bool up;
-	bool virtual;		  /* vcan, vxcan: no controller, nothing to set */
+	bool virtual;		  /* vcan, vxcan: no controller, nothing to set but the MTU */
+	bool classic;		  /* its MTU is 16: it carries no CAN FD frame; not of a wire */
 	struct link_settings now; /* 0 where it has none */
 	uint32_t quanta;	  /* time quanta per bit; 0: not known */
 	uint32_t modes;
@@ -68,6 +69,10 @@ int link_reset(const char *name, struct error_sink *errors);
 
 /* May this process reset it?  An interface takes CAP_NET_ADMIN; a wire takes access to its socket. */
 bool link_may_reset(const char *name);
+
+/* Is it an interface that is up and carries no CAN FD frame?  Then a line in errors names the command that mends it.
+ * One that is absent or down may come up otherwise. */
+bool link_is_classic(const char *name, struct error_sink *errors);
 
 /* Is it without hardware?  A wire, or an interface of the kind vcan or vxcan.  False if the interface is missing:
  * a real one may appear under that name. */

@@ -89,6 +89,7 @@ static int query(const char *name, struct link_info *info, struct error_sink *er
 		.up = link.flags & IFF_UP,
 		.state = link.flags & IFF_UP ? link.state : BUS_STOPPED,
 		.virtual = !bus_interface_has_controller(&link),
+		.classic = link.mtu == CAN_MTU,
 		.now = { .bitrate = link.timing.bitrate,
 			 .data_bitrate = link.mode.flags & CAN_CTRLMODE_FD ? link.data_timing.bitrate : 0,
 			 .sample_point_pm = link.timing.sample_point,
@@ -239,6 +240,24 @@ static int up_controller(const char *name, const struct link_info *info, const s
 			    others);
 }
 
+static int up_virtual(const char *name, const struct link_info *info, const struct link_settings *want,
+		      struct error_sink *errors)
+{
+	char others[LINK_OTHER_MAX];
+	const bool other = link_other(others, info, want);
+	int err = 0;
+
+	if (info->up && other)
+		return error_refuse(errors, -EBUSY,
+				    "%s is up with %s; set it: ip link set %s down; ip link set %s mtu 72 up", name,
+				    others, name, name);
+	if (info->up)
+		return 0;
+	if (other)
+		err = bus_interface_set_mtu(name, CANFD_MTU);
+	return err ? refuse(name, "set its mtu", err, errors) : turn(name, true, true, errors);
+}
+
 static int up(const char *name, const struct link_settings *want, struct error_sink *errors)
 {
 	struct link_info info;
@@ -246,9 +265,7 @@ static int up(const char *name, const struct link_settings *want, struct error_s
 
 	if (err)
 		return err;
-	if (!info.virtual)
-		return up_controller(name, &info, want, errors);
-	return info.up ? 0 : turn(name, true, true, errors);
+	return (info.virtual ? up_virtual : up_controller)(name, &info, want, errors);
 }
 
 static int reset(const char *name, struct error_sink *errors)

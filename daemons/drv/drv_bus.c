@@ -128,6 +128,8 @@ int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 	bus->filters[bus->receives_n] = (struct bus_filter){ bus->tick_id, exactly(bus->tick_id) };
 	if (slots_init(&bus->slots, bus->rows, bus->sends_n, &slots, errors))
 		return EXIT_WRONG;
+	if (bus->fd && link_is_classic(interface, errors))
+		return EXIT_WORLD;
 	status = bus_open(&bus->bus, interface, &options, errors);
 	if (status)
 		return status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;

@@ -149,6 +149,20 @@ static void check_modes(const struct doctor_bus *b, struct doctor_report *report
 	}
 }
 
+/* achstart mends one that is down. */
+static void check_virtual(const struct doctor_bus *b, struct doctor_report *report)
+{
+	const bool mended = b->links && !b->link.up;
+	char other[LINK_OTHER_MAX];
+
+	if (!b->wanted || mended || !link_other(other, &b->link, &b->want)) {
+		doctor_add(report, DOCTOR_SKIP, "interface", "%s: virtual, without settings", b->link.kind);
+		return;
+	}
+	doctor_add(report, DOCTOR_FAIL, "interface", "%s: %s", b->link.kind, other);
+	doctor_mend(report, "ip link set %s down; ip link set %s mtu 72 up", b->interface, b->interface);
+}
+
 /* ---- its queue ---- */
 
 /* Others are first in, first out. */
@@ -244,7 +258,7 @@ void doctor_bus(const struct doctor_bus *b, struct doctor_report *report)
 	if (!is_there(b, report))
 		return;
 	if (b->link.virtual) {
-		doctor_add(report, DOCTOR_SKIP, "interface", "%s: virtual, without settings", b->link.kind);
+		check_virtual(b, report);
 	} else {
 		check_identity(b, report);
 		check_modes(b, report);

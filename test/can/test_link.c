@@ -95,11 +95,15 @@ TEST(test_nearly)
 	expect_other(1, "bit rate 0, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
 }
 
-TEST(test_virtual_is_always_right)
+TEST(test_virtual_is_right_but_for_its_mtu)
 {
 	struct link_info info = { .up = true, .virtual = true, .now = { .queue = 1000 }, .kind = "vcan" };
 
 	expect_other(0, "", &info, (struct link_settings){ 1000000, 5000000, 875, 9, 10 });
+	info.classic = true;
+	expect_other(1, "mtu 16, not 72: it carries no CAN FD frame", &info,
+		     (struct link_settings){ 1000000, 5000000, 875, 9, 10 });
+	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000 });
 }
 
 /* ---- names ---- */
@@ -171,4 +175,9 @@ TEST(test_kinds)
 	TEST_ASSERT_FALSE(link_is_virtual("log:none"));
 	TEST_ASSERT_FALSE(link_is_virtual("lo"));
 	TEST_ASSERT_FALSE(link_is_virtual("vcan-none"));
+	TEST_ASSERT_FALSE(link_is_classic("wire:none", &errors));
+	TEST_ASSERT_FALSE(link_is_classic("log:none", &errors));
+	TEST_ASSERT_FALSE(link_is_classic("lo", &errors));
+	TEST_ASSERT_FALSE(link_is_classic("vcan-none", &errors));
+	TEST_ASSERT_EQUAL_UINT(0, errors.count);
 }

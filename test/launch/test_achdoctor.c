@@ -302,6 +302,20 @@ TEST(states_of_a_link)
 	    x->link.virtual = true);
 }
 
+#define CLASSIC x->link.virtual = x->link.classic = true
+TEST(a_virtual_link_has_room_for_the_frames_of_its_bus)
+{
+	BUS(DOCTOR_SKIP, "interface", "can: virtual, without settings", "", CLASSIC);
+	BUS(DOCTOR_FAIL, "interface", "can: mtu 16, not 72: it carries no CAN FD frame",
+	    "ip link set can0 down; ip link set can0 mtu 72 up", CLASSIC;
+	    x->want.data_bitrate = 5000000);
+	BUS(DOCTOR_SKIP, "interface", "without settings", "", x->link.virtual = true; x->want.data_bitrate = 5000000);
+	BUS(DOCTOR_SKIP, "interface", "without settings", "", CLASSIC; x->want.data_bitrate = 5000000;
+	    x->wanted = false);
+	BUS(DOCTOR_SKIP, "interface", "without settings", "", CLASSIC; x->want.data_bitrate = 5000000;
+	    x->link.up = false); /* achstart sets it */
+}
+
 /* ---- files, channels, disks ---- */
 
 static void file(const char *name, bool channel, uid_t owner, int64_t mode)

@@ -350,6 +350,7 @@ TEST(links_with_other_values_are_reported)
 {
 	struct link_info info = { .up = true, .kind = "vcan", .now = { .bitrate = 1000000 } };
 	const struct robot_bus *spare, *wire;
+	struct robot_bus quick;
 
 	reopen("mixed.yaml\nclock: none\nlinks: no\narm: auto\ndaemons:\n  clock:\n");
 	spare = robot_bus(&launch.robot, "spare");
@@ -374,6 +375,16 @@ TEST(links_with_other_values_are_reported)
 		"bus spare: vcan0 is up with bit rate 500000, not 1000000: ip link set vcan0 down, and "
 		"achstart brings it up as it should be\n",
 		warnings.text);
+	launch_lib_start(&warnings);
+	info = (struct link_info){ .up = true, .virtual = true, .classic = true, .kind = "vcan" };
+	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);
+	TEST_ASSERT_EQUAL_STRING("", warnings.text);
+	quick = *spare;
+	quick.data_bitrate = 5000000;
+	check_link(&launch, &quick, &info, &errors.sink, &warnings.sink);
+	TEST_ASSERT_EQUAL_STRING("bus spare: vcan0 is up with mtu 16, not 72: it carries no CAN FD frame: ip link set "
+				 "vcan0 down, and achstart brings it up as it should be\n",
+				 warnings.text);
 	launch_lib_start(&warnings);
 	info.up = false;
 	check_link(&launch, spare, &info, &errors.sink, &warnings.sink);

@@ -81,6 +81,18 @@ test_vcan_is_skipped() {
 	says 0 doctor.launch '^  ok +state +down; achstart'
 }
 
+test_vcan_without_room_for_fd() {
+	ip link add own mtu 16 type vcan
+	vm_finally vm_away own
+	ip link set own up
+	robot_file own 'data_bitrate: 5000000'
+	says 1 doctor.launch '^  fail +interface +vcan: mtu 16, not 72: it carries no CAN FD frame$' \
+		'> ip link set own down; ip link set own mtu 72 up$'
+	# The printed command mends it.
+	bash -ec "$(sed -n 's/^ *> \(ip link set own down.*\)/\1/p' "$report")"
+	says 0 doctor.launch '^  skip +interface +vcan: virtual'
+}
+
 test_missing() {
 	robot_file can17
 	says 1 doctor.launch '^  fail +interface +can17 does not exist$'

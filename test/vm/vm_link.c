@@ -11,6 +11,7 @@
 #include "test/channels/testcase.h"
 
 #include "can/link.h"
+#include "daemons/drv/drv_bus.h"
 
 #define FAULTS "/sys/module/canfault/parameters/inject"
 
@@ -284,6 +285,42 @@ TEST(test_virtual)
 	expect(0, link_reset("vlink0", &errors), "");
 	TEST_ASSERT_TRUE(look("vlink0").up);
 	run("ip link del vlink0");
+}
+
+/* A vcan has room for CAN FD frames unless someone took it away. */
+TEST(test_virtual_without_room_for_fd)
+{
+	const struct link_settings want = { .bitrate = 1000000, .data_bitrate = 5000000 };
+	struct setup_bus setup = { .name = "lab", .interface = "vlink0", .bitrate = 1000000 };
+	struct drv_bus *bus = calloc(1, sizeof(*bus));
+
+	bus->setup = &setup;
+	drv_bus_add_receive(bus, &(struct drv_receive){ .id = 0x185, .len_max = 64, .flags = FRAME_FD }, 0);
+	run("ip link add vlink0 mtu 16 type vcan");
+	TEST_ASSERT_TRUE(look("vlink0").classic);
+	TEST_ASSERT_FALSE(link_is_classic("vlink0", &errors)); /* it may come up otherwise */
+	expect(0, link_up("vlink0", &usual, &errors), "");
+	expect(-EBUSY, link_up("vlink0", &want, &errors),
+	       "vlink0 is up with mtu 16, not 72: it carries no CAN FD frame; set it: ip link set vlink0 down; "
+	       "ip link set vlink0 mtu 72 up");
+	expect(EXIT_WORLD, drv_bus_open(bus, 0, &errors),
+	       "vlink0 carries no CAN FD frame, its mtu is 16: ip link set vlink0 down; ip link set vlink0 mtu 72 up");
+	run("ip link set vlink0 down");
+	expect(0, link_up("vlink0", &want, &errors), "");
+	TEST_ASSERT_FALSE(look("vlink0").classic);
+	expect(0, drv_bus_open(bus, 0, &errors), "");
+	bus_close(bus->bus);
+	free(bus);
+	run("ip link del vlink0");
+}
+
+TEST(test_a_controller_without_fd_is_classic)
+{
+	expect(0, link_up("can2", &usual, &errors), "");
+	TEST_ASSERT_TRUE(link_is_classic("can2", &errors));
+	expect(1, 1,
+	       "can2 carries no CAN FD frame, its mtu is 16: ip link set can2 down; ip link set can2 up type can "
+	       "bitrate 1000000 dbitrate 5000000 fd on");
 }
 
 /* ---- reset ---- */
