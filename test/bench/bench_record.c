@@ -255,7 +255,7 @@ static void format_record(struct mcaprec_writer *writer, int fd, struct reclog_r
 		len = 0;
 }
 
-static int format_messages(const char *format, int fd)
+static int format_messages(const char *format, int fd, uint64_t n)
 {
 	static const char *const formats[] = { [MCAP_NONE] = "none", [MCAP_LZ4] = "lz4", [MCAP_ZSTD] = "zstd" };
 	struct mcap_options options = { .library = "bench", .write = write_formatted, .to = &fd };
@@ -279,7 +279,7 @@ static int format_messages(const char *format, int fd)
 						      .body = body,
 						      .len = reclog_channel_write(body, &what) });
 	}
-	for (uint64_t i = 0; i < FORMATTED; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		const int64_t t_ns = (int64_t)i * BENCH_NS_PER_S / HZ / CHANNELS;
 		const struct msg_imu imu = imu_of(1 + i / CHANNELS, t_ns);
 
@@ -297,8 +297,8 @@ static int format_messages(const char *format, int fd)
 	return 0;
 }
 
-/* The CPU time that the format takes with its file, which the load of the machine changes less than all of a recorder's:
- * that depends on how many messages it finds when it wakes. */
+/* The CPU time that the format takes with its file.  The load of the machine changes it less than that of a recorder,
+ * which depends on how many messages it finds when it wakes. */
 static double measure_format(const char *format)
 {
 	struct rusage usage;
@@ -309,7 +309,7 @@ static double measure_format(const char *format)
 	fd = open(file, O_WRONLY | O_CREAT, 0600);
 	pid = bench_fork();
 	if (!pid)
-		_exit(format_messages(format, fd));
+		_exit(format_messages(format, fd, 5 * FORMATTED));
 	if (wait4(pid, &status, 0, &usage) != pid || status)
 		bench_die("the format %s ended with status %d", format, status);
 	close(fd);
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
 	const char *folder = argc > 1 ? argv[1] : "build/bench";
 
 	if (argc > 2)
-		return format_messages(argv[2], -1);
+		return format_messages(argv[2], -1, FORMATTED);
 	snprintf(tool, sizeof(tool), "%s/../ach", folder);
 	snprintf(file, sizeof(file), "%s/record.tmp", folder);
 	compare_formats_alone();
