@@ -35,7 +35,9 @@ static void expect(const struct row *rows, size_t n, int64_t unit_ns)
 						     .jitter_ns = rows[i].jitter_us * unit_ns,
 						     .burst = rows[i].burst,
 						     .cause = rows[i].cause,
-						     .delay_ns = rows[i].delay_us * unit_ns };
+						     .delay_ns = rows[i].delay_us * unit_ns,
+						     .response_ns = 1, /* of before */
+						     .instance = 77 };
 	response_solve(frames, n, BIT);
 	for (size_t i = 0; i < n; i++) {
 		char message[32];
