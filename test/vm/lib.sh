@@ -14,13 +14,15 @@
 # Never readable: read -t from it sleeps.
 exec {vm_never}<> <(:)
 
-# COMMAND...: until it succeeds, or for so long that only a defect explains it; then its output is shown.
+# COMMAND...: until it succeeds, or for so long that only a defect explains it; then its output is shown.  Most commands
+# start a program, so the pauses grow, from 50 ms to half a second: what is waited for needs the processor more.
 vm_until() {
-	local i
+	local i pause
 
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 80; i++)); do
 		"$@" >/dev/null 2>&1 && return 0 # in a trap a bare return is the status of before it
-		read -r -t 0.05 -u "$vm_never" _ || true
+		printf -v pause '0.%03d' $((i < 18 ? 50 + 25 * i : 500))
+		read -r -t "$pause" -u "$vm_never" _ || true
 	done
 	echo "timed out: $*"
 	"$@" || true
@@ -74,7 +76,12 @@ vm_stop() {
 	wait "$1" 2>/dev/null || true
 }
 
-vm_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE COUNT: as many lines, or more
+vm_lines() { # FILE COUNT: as many whole lines, or more
+	local rows
+
+	mapfile rows <"$1"
+	[ ${#rows[@]} -ge "$2" ] && [[ ${rows[$2 - 1]} == *$'\n' ]]
+}
 
 # ---- interfaces ----
 

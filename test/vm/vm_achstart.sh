@@ -91,7 +91,7 @@ other_says() { # LIFE
 	other=$!
 	vm_until other_is "$1"
 }
-other_is() { grep -qF -- "common.lifecycle = $1" <<<"$(ach echo "$robot.other-state" --last)"; }
+other_is() { [[ $(ach echo "$robot.other-state" --last) == *"common.lifecycle = $1"* ]]; }
 
 # ---- how it is ----
 
@@ -99,7 +99,7 @@ said() { grep -qE -- "$1" "$folder/said"; }
 times() { grep -cE -- "$1" "$folder/said" || true; } # PATTERN: how often it was said
 said_more() { [ "$(times "$1")" -gt "$2" ]; }
 state() { ach echo "$robot.waist-state" --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
 value() { state | sed -n "s/^$1 = \([-0-9.e]*\).*/\1/p"; }
 ticked() { [ "$(value common.ticks)" -ge "$1" ]; }
 real_time() { [[ $(chrt -p "$(processes "$1")") == *SCHED_FIFO* ]]; }

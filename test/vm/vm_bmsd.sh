@@ -10,7 +10,7 @@ export PATH=$build:$PATH ENDPLATE_PREFIX=vmbmsd.
 battery=${ENDPLATE_PREFIX}battery
 
 state() { ach echo "$battery-state" --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
 reports() { ach echo "$battery-event" | grep -qF -- "$1"; }
 
 play() { # INTERFACE SIM

@@ -10,7 +10,7 @@ export PATH=$build:$PATH ENDPLATE_PREFIX=vmftd.
 ft=${ENDPLATE_PREFIX}ft
 
 state() { ach echo "$ft-state" --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
 feels() { awk -v n="$1" '/^force/ { exit !($5 > n - 0.5 && $5 < n + 0.5) }' <<<"$(state)"; } # NEWTONS: along z
 
 play() { # INTERFACE

@@ -10,7 +10,7 @@ export PATH=$build:$PATH ENDPLATE_PREFIX=vmimud.
 imu=${ENDPLATE_PREFIX}imu
 
 state() { ach echo "$imu-state" --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
 reports() { robotsim report imu.1 | grep -qF -- "$1"; }
 
 play() { # INTERFACE KIND

@@ -8,7 +8,7 @@ build=$(realpath "${BUILD:-build}")
 export PATH=$build:$PATH ENDPLATE_PREFIX=vmjoyd.
 pad=$lib_folder/pad
 
-says() { grep -qF -- "$2" <<<"$(ach echo "$ENDPLATE_PREFIX$1-state" --last)"; } # DEVICE TEXT: in the newest state
+says() { [[ $(ach echo "$ENDPLATE_PREFIX$1-state" --last) == *"$2"* ]]; } # DEVICE TEXT: in the newest state
 velocity() { ach echo "${ENDPLATE_PREFIX}table-state" --last | awk '/^velocity/ { print $3 }'; }
 turns() { awk '{ exit !($1 > 0.1) }' <<<"$(velocity)"; }
 rests() { awk '{ exit !($1 < 0.001 && $1 > -0.001) }' <<<"$(velocity)"; }

@@ -10,7 +10,7 @@ export PATH=$build:$PATH ENDPLATE_PREFIX=vmpciod.
 waist=${ENDPLATE_PREFIX}waist
 
 state() { ach echo "$waist-state" --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
 at() { robotsim report waist.15 | grep -qF -- "$1"; }
 position() { state | sed -n 's/^position = \([-0-9.e]*\).*/\1/p'; }
 between() { awk -v p="$(position)" -v low="$1" -v high="$2" 'BEGIN { exit !(p > low && p < high) }'; }

@@ -10,7 +10,7 @@ export PATH=$build:$PATH ENDPLATE_PREFIX=vmrobotiqd.
 grip=${ENDPLATE_PREFIX}grip
 
 state() { ach echo "$grip-state" --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
 goes() { robotsim report grip.11 | grep -qF ' go 1'; } # a report leaves out what is 0
 stands() { ! goes; }
 

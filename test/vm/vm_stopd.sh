@@ -12,7 +12,7 @@ chip=/sys/module/gpiofake/parameters
 module=${BUILD:-build}/test/vm/canfault/$(uname -r)/gpiofake.ko
 
 state() { ach echo "$stop-state" --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; } # TEXT: in the newest state
+says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
 arms() { achctl arm --alone; }
 # WORDS: with which stopd has raised again.
 refused() { ! achctl arm --alone >/dev/null 2>&1 && grep -q "level estop.* stopd: .*$1" "$lib_folder/stopd"; }

@@ -57,7 +57,7 @@ END
 # ---- how it is ----
 
 state() { on_robot ach echo waist-state --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; }
+says() { [[ $(state) == *"$1"* ]]; }
 numbers() { # "TICKS SKIPPED TAKEN" of the driver
 	state | sed -nE 's/^common\.(ticks|skipped|refs_taken) = ([0-9]+).*/\1 \2/p' |
 		awk '{ n[$1] = $2 } END { print n["ticks"], n["skipped"], n["refs_taken"] }'

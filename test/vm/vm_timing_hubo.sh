@@ -29,7 +29,7 @@ daemons:
 END
 
 state() { ach echo hubo-state --last; }
-says() { grep -qF -- "$1" <<<"$(state)"; }
+says() { [[ $(state) == *"$1"* ]]; }
 pass() { read -r -t "$1" -u "$vm_never" _ || true; } # SECONDS
 
 test_ten_seconds_with_a_stepped_clock() {
