@@ -24,10 +24,14 @@ static void pause_until(int64_t ns)
 
 static void print(const char *name, uint64_t number, const uint8_t *bytes, size_t len)
 {
+	static const char digits[] = "0123456789abcdef";
+
 	printf("%s %llu ", name, (unsigned long long)number);
-	for (size_t i = 0; i < len; i++)
-		printf("%02x", bytes[i]);
-	printf("\n");
+	for (size_t i = 0; i < len; i++) {
+		putchar_unlocked(digits[bytes[i] >> 4]);
+		putchar_unlocked(digits[bytes[i] & 15]);
+	}
+	putchar_unlocked('\n');
 }
 
 int main(int argc, char **argv)

@@ -19,6 +19,7 @@ static struct {
 
 static void record(const struct reclog_record *r, bool counts)
 {
+	static const char digits[] = "0123456789abcdef";
 	struct reclog_channel what;
 
 	if (r->channel >= RECDUMP_CHANNELS)
@@ -33,9 +34,11 @@ static void record(const struct reclog_record *r, bool counts)
 	if (counts)
 		return;
 	printf("%s %llu ", channels[r->channel].name, (unsigned long long)r->number);
-	for (size_t i = 0; i < r->len; i++)
-		printf("%02x", r->body[i]);
-	printf("\n");
+	for (size_t i = 0; i < r->len; i++) {
+		putchar_unlocked(digits[r->body[i] >> 4]);
+		putchar_unlocked(digits[r->body[i] & 15]);
+	}
+	putchar_unlocked('\n');
 }
 
 int main(int argc, char **argv)
