@@ -30,8 +30,8 @@ struct child {
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
 		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings);
 
-/* achstart takes this real-time priority.  Daemons are started with it, so that achstart does not wait for the turn of an
- * ordinary process, and get their own just before exec.  0 or -errno. */
+/* achstart takes this real-time priority.  Daemons are started with it, so that achstart does not wait for the turn of
+ * an ordinary process, and get their own just before exec.  0 or -errno. */
 int child_take_priority(int priority);
 
 /* Takes over a process that is not our child, if that state still is its own.  0 or -ESRCH. */
