@@ -204,7 +204,7 @@ test_late_frames_leave_room_for_other_incidents() {
 	lib_until grep -q 'died: d1' said
 	for i in 2 3 4; do
 		late "d$i"
-		[ $i -gt 2 ] || lib_until grep -q 'late frame: d2' said
+		[ "$i" -gt 2 ] || lib_until grep -q 'late frame: d2' said
 	done
 	stop
 	incident list | tee list
