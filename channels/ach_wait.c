@@ -190,9 +190,9 @@ static inline void relax(void)
 #endif
 }
 
-/* A reader in a stream of messages looks for the next one a moment longer before it sleeps: its sleep costs the writer a
- * system call.  In vain, it does so less and less often: the writer may need this very processor.  One that was asleep
- * before its last message, as at any usual rate, does not look. */
+/* A reader in a stream of messages looks for the next one a moment longer before it sleeps: its sleep costs the writer
+ * a system call.  In vain, it does so less and less often: the writer may need this very processor.  One that was
+ * asleep before its last message, as at any usual rate, does not look. */
 ACH_HOT bool ach_look_newer(struct ach_handle *h, uint64_t seq)
 {
 	if (!h->streaming || ach_outer)
