@@ -649,6 +649,7 @@ TEST(at_first_it_is_starting_and_stopped)
 	TEST_ASSERT_EQUAL_MEMORY(boot, drv_lib.first.common.boot, sizeof(boot));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, drv_lib.first.common.level);
 	TEST_ASSERT_EQUAL(MSG_FLAG_PARTIAL, drv_lib.first.header.flags);
+	TEST_ASSERT_EQUAL_UINT32(0, drv_lib.first.state_word[0]);
 }
 
 TEST(what_was_asked_before_is_answered_and_not_done)
