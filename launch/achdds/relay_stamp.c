@@ -7,7 +7,7 @@ bool relay_stamp_is_time(const struct msg_field *field)
 {
 	static const char *const names[] = { "t_sample_ns",	 "t_publish_ns",      "valid_until_ns",
 					     "stalled_since_ns", "last_confirmed_ns", "last_received_ns",
-					     "t_cycle_ns",	 "until_ns" };
+					     "t_cycle_ns",	 "until_ns",	      "t_read_ns" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(field->name, names[i]))
