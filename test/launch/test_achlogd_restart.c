@@ -35,12 +35,13 @@ struct held {
 
 static void hold(struct held *held, const struct reclog_record *r)
 {
-	const struct msg_header *header = (const void *)r->body;
+	struct msg_header header; /* a body has any address */
 
+	memcpy(&header, r->body, sizeof(header));
 	if (held->messages++ && r->number != held->number + 1 && !held->wrong)
 		held->wrong = r->number;
 	held->number = r->number;
-	held->sequence = header->sequence;
+	held->sequence = header.sequence;
 }
 
 static void read_piece(struct held *held, const char *path)
