@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/nearest.h"
+#include "config/source.h"
 #include "config/text.h"
 
 #define WORDS_MAX 20
@@ -480,6 +481,7 @@ static int read_file(struct hubo_table *table, const char *path, struct error_si
 		err = -errno;
 		return error_refuse(errors, err, "%s: %s", path, strerror(-err));
 	}
+	source_note(path, fileno(file));
 	text = calloc(1, FILE_SIZE_MAX + 1);
 	if (!text) {
 		fclose(file);

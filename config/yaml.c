@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/source.h"
 #include "config/text.h"
 #include "config/utf8.h"
 #include "config/yaml_tree.h"
@@ -140,6 +141,7 @@ int yaml_open_file(struct yaml **doc, const char *path, struct error_sink *error
 
 	*doc = NULL;
 	if (fd >= 0) {
+		source_note(path, fd);
 		len = read_all(fd, text, YAML_SIZE_MAX + 1);
 		close(fd);
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/source.h"
 #include "config/text.h"
 
 #define LINE_MAX_BYTES 256
@@ -197,9 +198,14 @@ int eds_read(struct eds *eds, const char *path, struct error_sink *errors)
 {
 	FILE *file = fopen(path, "re");
 	char *text = file ? malloc(FILE_MAX) : NULL;
-	size_t len = text ? fread(text, 1, FILE_MAX, file) : 0;
-	int status = text && !ferror(file) ? 0 : -errno;
+	size_t len = 0;
+	int status = text ? 0 : -errno;
 
+	if (text) {
+		source_note(path, fileno(file));
+		len = fread(text, 1, FILE_MAX, file);
+		status = ferror(file) ? -errno : 0;
+	}
 	if (status)
 		error_add(errors, "%s: %s", path, strerror(-status));
 	else if (len == FILE_MAX)

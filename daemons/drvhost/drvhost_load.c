@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/source.h"
+
 /* ---- the file ---- */
 
 /* Never the working directory: a name there could be any user's. */
@@ -25,8 +27,12 @@ static int open_file(const char *name)
 	char *slash;
 	int fd = -1;
 
-	if (strchr(name, '/'))
-		return open(name, flags);
+	if (strchr(name, '/')) {
+		fd = open(name, flags);
+		if (fd >= 0)
+			source_note(name, fd);
+		return fd;
+	}
 	self[len > 0 ? len : 0] = 0;
 	slash = strrchr(self, '/');
 	if (slash)
@@ -35,6 +41,8 @@ static int open_file(const char *name)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders) && fd < 0 && errno == ENOENT; i++) {
 		snprintf(path, sizeof(path), "%s%s/%s", self, folders[i], name);
 		fd = open(path, flags);
+		if (fd >= 0)
+			source_note(path, fd);
 	}
 	return fd;
 }
