@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemons/drv/drv_inside.h"
+#include "daemons/drv/standby.h"
 
 #define STOP_NS 500000000
 #define FROZEN_NS 50000000 /* without a tick for so long, earlier commands are void */
@@ -223,6 +224,8 @@ static int run(struct drv *drv, struct error_sink *errors)
 	int status;
 
 	signal(SIGPIPE, SIG_IGN); /* the reader of stderr may be gone */
+	if (!drv->seat && standby_asked() && !drv_stand_by(drv))
+		return 0;
 	status = drv_open(drv, errors);
 	if (!status)
 		status = check_limits(drv, errors);

@@ -162,6 +162,7 @@ struct drv {
 
 /* drv_declare.c and drv_open.c.  0, or the exit status with lines in errors. */
 int drv_declare(struct drv *drv, struct error_sink *errors); /* no I/O */
+bool drv_stand_by(struct drv *drv); /* as a spare, until it is needed; false: it is not (standby.h) */
 int drv_open(struct drv *drv, struct error_sink *errors);
 void drv_close(struct drv *drv);
 

@@ -11,6 +11,7 @@
 #include "config/boot.h"
 #include "daemons/drv/claim.h"
 #include "daemons/drv/drv_inside.h"
+#include "daemons/drv/standby.h"
 
 /* The descriptor of a claim, or -errno. */
 static int keep_claim(struct drv *drv, int fd)
@@ -83,6 +84,10 @@ static int open_channel(const struct drv *drv, struct port *port, const char *su
 	char channel[PORT_NAME_MAX];
 	int status;
 
+	if (port->type)
+		port_reopen(port, 0, 0);
+	if (port->open) /* by a spare, before it was needed */
+		return 0;
 	if (*suffix == '-')
 		snprintf(channel, sizeof(channel), "%s%s", drv->setup.name, suffix);
 	else
@@ -113,6 +118,13 @@ static int open_estop(struct drv *drv, struct error_sink *errors)
 	return exit_of(estop_open(&drv->estop, &options, errors));
 }
 
+static int open_state(struct drv *drv, struct error_sink *errors)
+{
+	const char *channel = drv->driver->state_channel;
+
+	return open_channel(drv, &drv->state_port, channel ? channel : "-state", drv->driver->state, 0640, errors);
+}
+
 static int open_channels(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
@@ -120,8 +132,6 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 
 	if (!status)
 		status = open_channel(drv, &drv->rep_port, "-rep", msg_reply_number, 0640, errors);
-	if (!status)
-		status = open_estop(drv, errors);
 	if (!status && d->ref)
 		status = open_channel(drv, &drv->ref_port, "-ref", d->ref, 0660, errors);
 	if (!status && drv->setup.rule.kind == DRV_TICK_CLOCK)
@@ -132,9 +142,6 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 	for (unsigned int i = 0; !status && i < drv->inputs_n; i++)
 		status = open_channel(drv, &drv->input_ports[i], drv->inputs[i].channel, drv->inputs[i].type, 0660,
 				      errors);
-	if (!status)
-		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
-	drv->report.incarnation = drv->incarnation;
 	return status;
 }
 
@@ -285,20 +292,36 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 	return status ? EXIT_WORLD : 0;
 }
 
+/* What fails here is tried again, and reported, when the driver is needed. */
+bool drv_stand_by(struct drv *drv)
+{
+	struct realtime *want = &drv->setup.realtime;
+
+	if (!open_state(drv, &(struct error_sink){ 0 }))
+		open_channels(drv, &(struct error_sink){ 0 });
+	if (want->lock)
+		want->lock = realtime_enter(&(struct realtime){ .core = -1, .lock = true }, &(struct error_sink){ 0 });
+	return standby_wait();
+}
+
 int drv_open(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
 	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
 
 	if (!status)
-		status = open_channel(drv, &drv->state_port, d->state_channel ? d->state_channel : "-state", d->state,
-				      0640, errors);
+		status = open_state(drv, errors);
 	if (status)
 		return status;
 	begin_state(drv);
 	status = open_channels(drv, errors);
+	if (!status)
+		status = open_estop(drv, errors);
+	if (!status)
+		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
 	if (status)
 		return status;
+	drv->report.incarnation = drv->incarnation;
 	drv_latch_begin(drv);
 	drv_pass_requests(drv);
 	drv->signals = drv->seat ? fcntl(drv->seat->stop_fd, F_DUPFD_CLOEXEC, 3) : open_signals();

@@ -1,0 +1,73 @@
+/* standby.c: a driver that is started before it is needed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "config/source.h"
+#include "daemons/drv/standby.h"
+
+#define LINE_MAX (128 * 1024) /* of a command */
+#define ARGUMENTS_MAX 512
+
+/* achstart starts spares only of programs that have it (launch/file/launch_file.h). */
+__attribute__((used)) static const char mark[] = "@(#)endplate-standby";
+
+bool standby_asked(void)
+{
+	return getenv(STANDBY);
+}
+
+static void note_program(const char *path)
+{
+	const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	source_note(path, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* With the arguments that it was given, in their order.  Returns if that is not possible. */
+static void run_again(const char *path)
+{
+	static char line[LINE_MAX + 1], *argv[ARGUMENTS_MAX + 1];
+	const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t len = 0, n = 1;
+	size_t argc = 0;
+
+	while (fd >= 0 && len < LINE_MAX && (n = read(fd, line + len, (size_t)(LINE_MAX - len))) > 0)
+		len += n;
+	if (fd >= 0)
+		close(fd);
+	for (const char *at = line; !n && at < line + len && argc < ARGUMENTS_MAX; at += strlen(at) + 1)
+		argv[argc++] = (char *)at;
+	if (argc)
+		execv(path, argv);
+}
+
+static void close_stdin(void)
+{
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	dup2(null, STDIN_FILENO);
+	close(null);
+}
+
+bool standby_wait(void)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
+	ssize_t n;
+	char go;
+
+	note_program(path);
+	do {
+		n = read(STDIN_FILENO, &go, sizeof(go));
+	} while (n < 0 && errno == EINTR);
+	close_stdin();
+	unsetenv(STANDBY);
+	if (n > 0 && source_changed())
+		run_again(path);
+	return n > 0;
+}

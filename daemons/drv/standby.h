@@ -1,0 +1,21 @@
+/* standby.h: a driver that is started before it is needed.
+ *
+ * For a daemon with a spare (launch(5)) achstart keeps a second process of its driver: with its settings read, its
+ * channels open and its memory locked, but without a claim, a bus or a word to anyone.  It waits on stdin.  A byte makes
+ * it the daemon, which spares the time of exec, linking, reading and locking; the end of stdin, when achstart dies or
+ * does not need it, ends it.
+ */
+#ifndef DAEMONS_DRV_STANDBY_H
+#define DAEMONS_DRV_STANDBY_H
+
+#include <stdbool.h>
+
+#define STANDBY "ENDPLATE_STANDBY" /* in the environment of a spare */
+
+bool standby_asked(void);
+
+/* Waits.  true: it is needed now, and stdin is /dev/null.  false: it is not.  If the program or a file that it has
+ * read was changed meanwhile, the program is run again from the beginning and this does not return. */
+bool standby_wait(void);
+
+#endif
