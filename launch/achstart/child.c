@@ -13,6 +13,7 @@
 #include "channels/clock.h"
 #include "channels/vt_clock.h"
 #include "config/run.h"
+#include "daemons/drv/standby.h"
 #include "launch/achstart/child.h"
 #include "launch/file/launch_file.h"
 #include "launch/achstart/virtual.h"
@@ -32,6 +33,7 @@ struct start {
 	const char *path;
 	char **environment;
 	int log_fd, to;
+	int stdin_fd; /* of a spare: it waits there; else -1 */
 	struct folder_state *kept;
 	int slot; /* of the virtual clock; 0: none */
 };
@@ -75,16 +77,21 @@ static void take_core(const struct start *start)
 		report(start->to, 'c', errno);
 }
 
-/* Last, since achstart waits until then. */
+/* 0 or -1; the process 0 is this one. */
+static int take_priority_of(pid_t pid, const struct launch_daemon *daemon)
+{
+	return sched_setscheduler(pid, SCHED_FIFO, &(struct sched_param){ .sched_priority = (int)daemon->priority });
+}
+
+/* Last, since achstart waits until then.  A spare gets its priority when it is needed. */
 static void schedule(const struct start *start)
 {
 	const struct launch_daemon *daemon = start->daemon;
-	const bool real_time = daemon->priority && !start->slot;
+	const bool real_time = daemon->priority && !start->slot && start->stdin_fd < 0;
 
 	if (daemon->core >= 0 && !start->slot)
 		take_core(start);
-	if (real_time &&
-	    !sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = (int)daemon->priority }))
+	if (real_time && !take_priority_of(0, daemon))
 		return;
 	if (real_time)
 		report(start->to, 'p', errno);
@@ -112,6 +119,7 @@ static bool is_ours_alone(const char *assignment)
 {
 	return !strncmp(assignment, "WATCHDOG_USEC=", 14) || !strncmp(assignment, "WATCHDOG_PID=", 13) ||
 	       !strncmp(assignment, "NOTIFY_SOCKET=", 14) || !strncmp(assignment, "ENDPLATE_BOUNDS=", 16) ||
+	       !strncmp(assignment, STANDBY "=", strlen(STANDBY "=")) ||
 	       !strncmp(assignment, VT_CLOCK_PLACE, strlen(VT_CLOCK_PLACE));
 }
 
@@ -119,10 +127,11 @@ static bool is_ours_alone(const char *assignment)
 
 /* NULL: no memory. */
 static char **make_environment(const struct launch_daemon *daemon, char run[ASSIGNMENT_MAX],
-			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX], char *place)
+			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX], char *place, bool spare)
 {
+	static char standby[] = STANDBY "=yes";
 	char path[RUN_PATH_MAX], **environment;
-	size_t n = 0, most = 6;
+	size_t n = 0, most = 7;
 
 	for (char **e = environ; *e; e++)
 		most++;
@@ -151,7 +160,9 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 	if (daemon->bounds)
 		n = put(environment, n, daemon->bounds);
 	if (*place)
-		put(environment, n, place);
+		n = put(environment, n, place);
+	if (spare)
+		put(environment, n, standby);
 	return environment;
 }
 
@@ -162,7 +173,7 @@ static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, 
 {
 	int status;
 
-	folder_begin(kept);
+	folder_begin(kept, getpid());
 	status = folder_state_write(daemon->name, kept);
 	if (status)
 		report(to, 's', -status);
@@ -178,7 +189,7 @@ static _Noreturn void become(const struct start *start)
 	virtual_started(start->slot);
 	setsid();
 	reset_signals();
-	dup2(null, STDIN_FILENO);
+	dup2(start->stdin_fd < 0 ? null : start->stdin_fd, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
 	if (start->kept && !keep(start->daemon, start->kept, start->to))
@@ -241,13 +252,44 @@ static int refuse(struct error_sink *errors, const char *path, int error)
 	return -error;
 }
 
+static int start_child(struct child *child, struct start *start, char *place, struct error_sink *errors,
+		       struct error_sink *warnings)
+{
+	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX], name[ASSIGNMENT_MAX];
+	int ends[2], status, error;
+	pid_t pid;
+
+	start->environment = make_environment(start->daemon, run, notify, name, place, start->stdin_fd >= 0);
+	if (!start->environment || pipe2(ends, O_CLOEXEC)) {
+		error = start->environment ? errno : ENOMEM;
+		free(start->environment);
+		return refuse(errors, start->path, error);
+	}
+	start->to = ends[1];
+	pid = start_process(start);
+	error = errno;
+	free(start->environment);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return refuse(errors, start->path, error);
+	}
+	*child = (struct child){ .pid = pid, .pidfd = pidfd_open(pid, 0), .ours = true };
+	status = read_failures(ends[0], start->daemon, start->path, errors, warnings);
+	close(ends[0]);
+	if (status) {
+		waitpid(pid, NULL, 0);
+		child_close(child);
+	}
+	return status;
+}
+
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
 		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings)
 {
-	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX], name[ASSIGNMENT_MAX], place[VIRTUAL_PLACE_MAX] = "";
-	struct start start = { .daemon = daemon, .path = path, .log_fd = log_fd, .kept = kept };
-	int ends[2], status, error;
-	pid_t pid;
+	struct start start = { .daemon = daemon, .path = path, .log_fd = log_fd, .stdin_fd = -1, .kept = kept };
+	char place[VIRTUAL_PLACE_MAX] = "";
+	int status;
 
 	*child = (struct child){ .pidfd = -1 };
 	if (daemon->kind == LAUNCH_DRIVER && !launch_is_driver(path)) {
@@ -257,32 +299,42 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 	start.slot = virtual_expect(daemon, path, place);
 	if (!start.slot && clock_used())
 		error_add(warnings, "it does not know the virtual clock and runs in real time");
-	start.environment = make_environment(daemon, run, notify, name, place);
-	if (!start.environment || pipe2(ends, O_CLOEXEC)) {
-		error = start.environment ? errno : ENOMEM;
-		free(start.environment);
+	status = start_child(child, &start, place, errors, warnings);
+	if (status)
 		virtual_not_started(start.slot);
-		return refuse(errors, path, error);
-	}
-	start.to = ends[1];
-	pid = start_process(&start);
-	error = errno;
-	free(start.environment);
-	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
-		virtual_not_started(start.slot);
-		return refuse(errors, path, error);
-	}
-	*child = (struct child){ .pid = pid, .pidfd = pidfd_open(pid, 0), .ours = true };
-	status = read_failures(ends[0], daemon, path, errors, warnings);
-	close(ends[0]);
-	if (status) {
-		waitpid(pid, NULL, 0);
-		virtual_not_started(start.slot);
-		child_close(child);
-	}
 	return status;
+}
+
+int child_start_spare(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd, int *go)
+{
+	struct start start = { .daemon = daemon, .path = path, .log_fd = log_fd };
+	struct error_sink quiet = { 0 };
+	char no_clock[] = "";
+	int ends[2], status;
+
+	*child = (struct child){ .pidfd = -1 };
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	start.stdin_fd = ends[0];
+	status = start_child(child, &start, no_clock, &quiet, &quiet);
+	close(ends[0]);
+	if (status)
+		close(ends[1]);
+	*go = status ? -1 : ends[1];
+	return status;
+}
+
+int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *kept)
+{
+	int status;
+
+	folder_begin(kept, child->pid);
+	status = kept->started ? folder_state_write(daemon->name, kept) : -ESRCH;
+	if (status)
+		return status;
+	if (daemon->priority)
+		take_priority_of(child->pid, daemon); /* if it is refused, that was said at the first start */
+	return write(go, "", 1) == 1 ? 0 : -errno;
 }
 
 int child_adopt(struct child *child, const struct folder_state *kept)

@@ -26,7 +26,7 @@ void orphans_open(void)
 static const struct watch *leader(const struct supervisor *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].child.pid == pid)
+		if (s->watches[i].child.pid == pid || s->watches[i].spare.child.pid == pid)
 			return &s->watches[i];
 	return NULL;
 }

@@ -19,6 +19,7 @@
 #define LATE_NS 50000000 /* after waking so late itself, it does not count the time before against daemons */
 #define PATROL_EVERY 5	 /* looks */
 #define SELDOM 10
+#define SPARES_END_NS 1000000000 /* for killed spares to be gone; then they are left to themselves */
 
 /* ---- order ---- */
 
@@ -105,8 +106,11 @@ void supervise_stop(struct supervisor *s, int64_t now_ns)
 /* A process that hangs in the kernel and survives SIGKILL is not waited for. */
 static bool all_gone(const struct supervisor *s)
 {
+	const bool patient = clock_now_ns() - s->stop_ns < SPARES_END_NS;
+
 	for (size_t i = 0; i < s->n; i++)
-		if (policy_has_process(&s->watches[i].policy) && !s->watches[i].stuck)
+		if ((policy_has_process(&s->watches[i].policy) && !s->watches[i].stuck) ||
+		    (s->watches[i].spare.child.pid && patient))
 			return false;
 	return true;
 }
@@ -160,6 +164,8 @@ static void update(struct supervisor *s, int64_t now_ns)
 		s->late_ns = now_ns;
 	for (size_t i = 0; i < s->n; i++)
 		watch_judge(s, &s->watches[i], now_ns);
+	for (size_t i = 0; i < s->n && !watch_keep_spare(s, &s->watches[i], now_ns); i++)
+		;
 	links_update(&s->links, s->launch, drivers, n, &s->events, now_ns);
 	if (s->looks % SELDOM == 0) {
 		orphans_kill(s, false, now_ns);

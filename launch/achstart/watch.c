@@ -157,7 +157,9 @@ static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 					 .restarts = w->policy.restarts,
 					 .latches = w->kept.latches };
 	patrol_before(&s->patrol, w->daemon->name, w->policy.early_deaths > 0, say_mended, s);
-	status = child_start(&w->child, w->daemon, w->path, w->log.fifo, &w->kept, &errors, &warnings);
+	status = spare_use(&w->spare, &w->child, w->daemon, &w->kept)
+			 ? 0
+			 : child_start(&w->child, w->daemon, w->path, w->log.fifo, &w->kept, &errors, &warnings);
 	if (status) {
 		w->kept.incarnation--;
 		snprintf(w->last_end, sizeof(w->last_end), "not started: %s", strerror(-status));
@@ -333,6 +335,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	unsigned int actions;
 	int status;
 
+	spare_bury(&w->spare, now_ns);
 	if (!child_ended(&w->child, &status))
 		return;
 	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
@@ -378,6 +381,17 @@ static void mend_channel(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (patrol_mend(w->pulse.channel))
 		supervise_channel_removed(s, w->pulse.channel, now_ns);
 	w->pulse.corrupt = false;
+}
+
+bool watch_keep_spare(const struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	const bool ready = w->policy.state == POLICY_READY;
+	const bool wanted =
+		!s->stop_ns && (ready || w->policy.state == POLICY_STARTING || w->policy.state == POLICY_BACKOFF ||
+				w->policy.state == POLICY_RESTARTING || w->policy.state == POLICY_KILLED);
+
+	return spare_keep(&w->spare, w->daemon, w->path, w->log.fifo, ready ? w->kept.ready_ns : CLOCK_NEVER, wanted,
+			  now_ns);
 }
 
 void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns)
@@ -511,6 +525,7 @@ void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemo
 
 	w->daemon = daemon;
 	w->child.pidfd = -1;
+	spare_init(&w->spare);
 	w->kept.latches = -1;
 	policy_init(&w->policy);
 	if (launch_find(w->path, daemon->argv[0]))

@@ -8,6 +8,7 @@
 #include "launch/achstart/rundir.h"
 #include "launch/achstart/hung.h"
 #include "launch/achstart/policy.h"
+#include "launch/achstart/spare.h"
 #include "launch/common/pulse.h"
 #include "launch/achstart/watch_why.h"
 
@@ -18,6 +19,7 @@ struct watch {
 	char path[LAUNCH_FIND_MAX];
 	struct policy policy;
 	struct child child;
+	struct spare spare;
 	struct logs log;
 	struct pulse pulse;	  /* if it publishes a state */
 	struct port event_port;	  /* what it tells */
@@ -47,6 +49,8 @@ void watch_event(struct supervisor *s, struct watch *w, enum policy_event event,
 void watch_hear(struct supervisor *s, struct watch *w, const struct notice *notice, int64_t now_ns);
 void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* if its process has ended */
 void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns); /* what it publishes */
+/* Starts or ends its spare; true: one was started. */
+bool watch_keep_spare(const struct supervisor *s, struct watch *w, int64_t now_ns);
 void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns);  /* is it stopped, or silent? */
 void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns); /* the same, for stopped alone */
 

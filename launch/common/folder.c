@@ -402,10 +402,10 @@ uint64_t folder_started(pid_t pid)
 	return field ? strtoull(field, NULL, 10) : 0;
 }
 
-void folder_begin(struct folder_state *state)
+void folder_begin(struct folder_state *state, pid_t pid)
 {
-	state->pid = getpid();
-	state->started = folder_started(state->pid);
+	state->pid = pid;
+	state->started = folder_started(pid);
 	boot_id_read(state->boot);
 }
 

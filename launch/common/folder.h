@@ -81,7 +81,7 @@ int folder_reserve(size_t daemons);
 int folder_state_read(const char *name, struct folder_state *state);
 void folder_state_remove(const char *name);
 
-void folder_begin(struct folder_state *state); /* pid, start time and boot of the process that calls it */
+void folder_begin(struct folder_state *state, pid_t pid); /* of that process: pid, start time, boot */
 
 bool folder_runs(const struct folder_state *state); /* its process, not another of the same number */
 /* A descriptor of that process, for signals, if the number is still its own and it is a process of ours; else -ESRCH: a

@@ -59,6 +59,7 @@ struct launch_daemon {
 	const struct robot_device *device; /* of a driver; else NULL */
 	bool clock;			   /* it is the robot's clock */
 	bool world;			   /* it plays what is outside of the robot's computer */
+	bool spare;			   /* a second process waits to take over */
 	bool keep;			   /* its state and events outlive the robot */
 	bool wanted;			   /* in the chosen group, or needed by a daemon in it */
 
@@ -217,6 +218,9 @@ int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *
  * it does; a script has it in a comment.  So a program that is named as a driver by mistake need not be run to find
  * out.  Also true if the file cannot be read: starting it fails, or it is for execution only. */
 bool launch_is_driver(const char *path);
+
+/* Can it wait as a spare (daemons/drv/standby.h)? */
+bool launch_stands_by(const char *path);
 
 /* Does it keep to a virtual clock (vt_clock.h)?  It contains clock.c, or is linked with libendplate. */
 bool launch_keeps_clock(const char *path);

@@ -84,6 +84,11 @@ static bool has_driver(const char *text, size_t len)
 	return has_mark(text, len, "-driver");
 }
 
+static bool has_standby(const char *text, size_t len)
+{
+	return has_mark(text, len, "-standby");
+}
+
 static bool has_clock(const char *text, size_t len)
 {
 	static const char elf[] = "\177ELF", library[] = "libendplate.so";
@@ -114,6 +119,11 @@ static bool contains(const char *path, bool (*has)(const char *text, size_t len)
 bool launch_is_driver(const char *path)
 {
 	return contains(path, has_driver, true);
+}
+
+bool launch_stands_by(const char *path)
+{
+	return contains(path, has_standby, false);
 }
 
 bool launch_keeps_clock(const char *path)

@@ -202,6 +202,11 @@ static void read_daemon(struct launch *launch, struct launch_daemon *daemon, str
 	if (*daemon->raw.object && daemon->kind != LAUNCH_DRIVER)
 		yaml_error(errors, yaml_find(daemon->node, "object"),
 			   "only a driver of a device is a shared object: take this out");
+	if (!settings_given(&table, "spare"))
+		daemon->spare = daemon->critical && daemon->kind == LAUNCH_DRIVER;
+	else if (daemon->spare && (daemon->kind != LAUNCH_DRIVER || daemon->rules.never))
+		yaml_error(errors, yaml_find(daemon->node, "spare"),
+			   "only a driver that is restarted has a spare: take this out");
 	check_once(launch, daemon, errors);
 }
 

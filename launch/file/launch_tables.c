@@ -81,6 +81,8 @@ const struct settings_row launch_daemon_rows[] = {
 			  "kill it if it has been silent for that long"),
 	SETTINGS_DURATION("kill_within", struct launch_daemon, rules.kill_within_ns, NULL, "10ms", "10min",
 			  "from SIGTERM to SIGKILL"),
+	SETTINGS_BOOL("spare", struct launch_daemon, spare, NULL,
+		      "a second process waits to take over; default for a critical driver"),
 	SETTINGS_BOOL("keep", struct launch_daemon, keep, "no",
 		      "its state and events stay readable after the robot has stopped"),
 	SETTINGS_BOOL("world", struct launch_daemon, world, "no",

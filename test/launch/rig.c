@@ -16,6 +16,7 @@
 #include "unity.h"
 
 #include "channels/clock.h"
+#include "daemons/drv/standby.h"
 #include "launch/achctl/robot_channels.h"
 #include "test/channels/virtual_lib.h"
 #include "test/launch/launch_lib.h"
@@ -110,6 +111,38 @@ static void each_process(void (*call)(int pid, void *to), void *to)
 	}
 	if (dir)
 		closedir(dir);
+}
+
+struct search {
+	const char *name;
+	pid_t daemon, found;
+};
+
+static void find_spare(int pid, void *to)
+{
+	struct search *search = to;
+	bool spare = false, of_it = false;
+	char path[64], daemon[64];
+	const char *all;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	snprintf(daemon, sizeof(daemon), "ENDPLATE_DAEMON=%s", search->name);
+	all = read_file(path, &len);
+	for (const char *one = all; one < all + len; one += strlen(one) + 1) {
+		spare |= !strncmp(one, STANDBY, strlen(STANDBY));
+		of_it |= !strcmp(one, daemon);
+	}
+	if (spare && of_it && pid != search->daemon)
+		search->found = pid;
+}
+
+pid_t rig_spare(const char *name)
+{
+	struct search search = { .name = name, .daemon = rig_pid(name) };
+
+	each_process(find_spare, &search);
+	return search.found;
 }
 
 static void kill_one(int pid, void *to)

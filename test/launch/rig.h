@@ -74,6 +74,7 @@ uint32_t rig_random(uint32_t below); /* from rig.seed, which a failure tells */
 
 bool rig_state(const char *name, struct folder_state *state); /* as achstart keeps it; false: none */
 pid_t rig_pid(const char *name);			      /* 0: none runs */
+pid_t rig_spare(const char *name);			      /* the process that waits to take over; 0: none */
 void rig_signal(const char *name, int number);		      /* to its process, if there is one */
 bool rig_ready(const char *name);
 bool rig_all_ready(void); /* the four of waist.launch */

@@ -397,6 +397,17 @@ TEST(rules_have_defaults)
 	TEST_ASSERT_TRUE(launch.links);
 }
 
+TEST(critical_drivers_have_a_spare_unless_the_file_says_otherwise)
+{
+	open_lab("clock: none\ndaemons:\n  waist: {critical: hold}\n  larm:\n  imu: {critical: estop, spare: no}\n"
+		 "  clock: {spare: yes}\n  mine: {program: mine, critical: hold}\n");
+	TEST_ASSERT_TRUE(daemon_named("waist")->spare);
+	TEST_ASSERT_FALSE(daemon_named("larm")->spare);
+	TEST_ASSERT_FALSE(daemon_named("imu")->spare);
+	TEST_ASSERT_TRUE(daemon_named("clock")->spare);
+	TEST_ASSERT_FALSE(daemon_named("mine")->spare);
+}
+
 /* ---- as much as fits ---- */
 
 TEST(limits_may_be_reached)

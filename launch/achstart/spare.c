@@ -1,0 +1,72 @@
+/* spare.c: a second process of a daemon, which waits until it is needed. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "channels/clock.h"
+#include "launch/achstart/spare.h"
+
+#define AFTER_NS 500000000   /* of readiness: a daemon that dies at its start does not need one */
+#define AGAIN_NS 10000000000 /* after one that ended by itself */
+
+void spare_init(struct spare *spare)
+{
+	*spare = (struct spare){ .child = { .pidfd = -1 }, .go = -1 };
+}
+
+static void close_go(struct spare *spare)
+{
+	if (spare->go >= 0)
+		close(spare->go);
+	spare->go = -1;
+}
+
+void spare_bury(struct spare *spare, int64_t now_ns)
+{
+	int status;
+
+	if (!child_ended(&spare->child, &status))
+		return;
+	close_go(spare);
+	spare->next_ns = now_ns + AGAIN_NS;
+}
+
+static void start(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd, int64_t now_ns)
+{
+	if (!launch_stands_by(path) || child_start_spare(&spare->child, daemon, path, log_fd, &spare->go))
+		spare->next_ns = now_ns + AGAIN_NS;
+}
+
+/* It holds nothing that is worth a farewell. */
+static void end(struct spare *spare)
+{
+	close_go(spare);
+	child_signal(&spare->child, SIGKILL);
+}
+
+bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd,
+		int64_t settled_ns, bool wanted, int64_t now_ns)
+{
+	spare_bury(spare, now_ns);
+	if (!daemon->spare || clock_used()) /* on a virtual clock a start takes the time that it is given */
+		return false;
+	if (spare->child.pid && !wanted)
+		end(spare);
+	if (spare->child.pid || !wanted || settled_ns > now_ns - AFTER_NS || spare->next_ns > now_ns)
+		return false;
+	start(spare, daemon, path, log_fd, now_ns);
+	return true;
+}
+
+bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon, struct folder_state *kept)
+{
+	if (spare->go < 0)
+		return false;
+	if (child_use_spare(&spare->child, daemon, spare->go, kept)) {
+		end(spare);
+		return false;
+	}
+	*child = spare->child;
+	close_go(spare);
+	spare_init(spare);
+	return true;
+}

@@ -1,0 +1,27 @@
+/* spare.h: a second process of a daemon, which waits until it is needed (daemons/drv/standby.h).
+ *
+ * It is started once the daemon has been ready for half a second, and ended when the daemon is not to run.  When the
+ * daemon dies it takes over, if it is there; else a process is started as ever. */
+#ifndef LAUNCH_ACHSTART_SPARE_H
+#define LAUNCH_ACHSTART_SPARE_H
+
+#include "launch/achstart/child.h"
+
+struct spare {
+	struct child child; /* pid 0: there is none */
+	int go;		    /* to it; -1: it is to end */
+	int64_t next_ns;    /* none is started before */
+};
+
+void spare_init(struct spare *spare);
+
+/* Once in a look.  settled_ns: since when the daemon has been ready; CLOCK_NEVER: it is not.  wanted: it runs, or will
+ * again by itself.  true: one was started, which took a millisecond. */
+bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd,
+		int64_t settled_ns, bool wanted, int64_t now_ns);
+void spare_bury(struct spare *spare, int64_t now_ns); /* if it has ended */
+
+/* It takes over: *child is the daemon's process, as after child_start.  false: there is none. */
+bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon, struct folder_state *kept);
+
+#endif
