@@ -6,7 +6,7 @@
 #include "config/source.h"
 
 #define SOURCES_MAX 16 /* a robot file, those that it is like, a table of boards, the program */
-#define PATH_SIZE 512
+#define PATH_SIZE 256
 
 static struct source {
 	char path[PATH_SIZE];

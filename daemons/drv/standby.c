@@ -32,8 +32,8 @@ static void note_program(const char *path)
 /* With the arguments that it was given, in their order.  Returns if that is not possible. */
 static void run_again(const char *path)
 {
-	static char line[LINE_MAX + 1], *argv[ARGUMENTS_MAX + 1];
-	const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	char *line = calloc(1, LINE_MAX + 1), *argv[ARGUMENTS_MAX + 1] = { NULL };
+	const int fd = line ? open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t len = 0, n = 1;
 	size_t argc = 0;
 
@@ -41,10 +41,11 @@ static void run_again(const char *path)
 		len += n;
 	if (fd >= 0)
 		close(fd);
-	for (const char *at = line; !n && at < line + len && argc < ARGUMENTS_MAX; at += strlen(at) + 1)
-		argv[argc++] = (char *)at;
+	for (char *at = line; !n && at < line + len && argc < ARGUMENTS_MAX; at += strlen(at) + 1)
+		argv[argc++] = at;
 	if (argc)
 		execv(path, argv);
+	free(line);
 }
 
 static void close_stdin(void)
