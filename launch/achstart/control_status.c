@@ -29,6 +29,7 @@ static void add_daemon(struct status *to, const struct watch *w, int64_t now_ns)
 	STATUS_COPY(d->state, policy_state_name(w->policy.state));
 	d->ready = w->policy.state == POLICY_READY;
 	d->pid = runs ? w->child.pid : 0;
+	d->spare = w->spare.child.pid;
 	d->incarnation = watch_incarnation(w);
 	d->uptime_s = runs ? (double)(now_ns - w->kept.spawned_ns) / 1e9 : NAN;
 	d->restarts = w->policy.restarts;

@@ -37,6 +37,7 @@ const struct status_field status_daemon_fields[] = {
 	WORD(status_daemon, state, .title = "STATE", .column = 1),
 	BOOL(status_daemon, ready),
 	WHOLE(status_daemon, pid, .title = "PID", .column = 9, .weight = 2),
+	WHOLE(status_daemon, spare),
 	WHOLE(status_daemon, incarnation, .title = "INC", .column = 3, .weight = 5),
 	REAL(status_daemon, uptime_s, .title = "UP", .column = 4, .weight = 8, .unit = STATUS_S),
 	WHOLE(status_daemon, restarts, .title = "RESTARTS", .column = 5, .weight = 7, .unit = STATUS_COUNT,

@@ -30,7 +30,7 @@ struct status_daemon {
 	char level[STATUS_NAME_MAX]; /* of the e-stop, as obeyed */
 	char status[STATUS_TEXT_MAX], last_end[STATUS_TEXT_MAX], why[STATUS_TEXT_MAX];
 	bool ready, wanted, adopted, freerun;
-	int64_t pid, incarnation, restarts, epoch;
+	int64_t pid, spare, incarnation, restarts, epoch; /* spare: the process that waits; 0: none */
 	int64_t refs_taken, refs_refused, ticks, skipped;
 	double uptime_s, late_p99_us, late_max_us, age_ms, rate_hz;
 	double phase_us; /* publication behind the clock's cycle; not in the JSON */

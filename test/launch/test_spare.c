@@ -47,7 +47,10 @@ static void check_left(void)
 TEST(it_takes_over_each_time)
 {
 	pid_t spare = begin();
+	char words[32];
 
+	snprintf(words, sizeof(words), "\"spare\":%d,", (int)spare);
+	RIG_UNTIL(rig_status_has("waist", words));
 	for (uint32_t i = 2; i < 2 + TIMES; i++) {
 		rig_signal("waist", SIGKILL);
 		RIG_UNTIL(is_back(i));
