@@ -307,8 +307,10 @@ int drv_run(struct drv *drv, struct drv_seat *seat)
 
 int drv_main(const struct drv_driver *driver, int argc, char **argv)
 {
+	struct drv *drv;
 	int status;
-	struct drv *drv = drv_new(driver, argc, argv, &status);
 
+	standby_begin();
+	drv = drv_new(driver, argc, argv, &status);
 	return drv ? drv_run(drv, NULL) : status;
 }

@@ -1,6 +1,8 @@
 /* standby.c: a driver that is started before it is needed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -18,6 +20,28 @@ __attribute__((used)) static const char mark[] = "@(#)endplate-standby";
 bool standby_asked(void)
 {
 	return getenv(STANDBY);
+}
+
+static void schedule(int policy, int priority)
+{
+	sched_setscheduler(0, policy, &(struct sched_param){ .sched_priority = priority });
+}
+
+void standby_begin(void)
+{
+	struct pollfd go = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	if (standby_asked() && !poll(&go, 1, 0))
+		schedule(SCHED_OTHER, 0);
+}
+
+/* achstart has raised it, too, to hurry one that was not waiting yet; that may have been before standby_begin. */
+static void take_priority(void)
+{
+	const int priority = atoi(getenv(STANDBY)); /* NOLINT(cert-err34-c): of achstart */
+
+	if (priority > 0)
+		schedule(SCHED_FIFO, priority);
 }
 
 static void note_program(const char *path)
@@ -66,6 +90,8 @@ bool standby_wait(void)
 	do {
 		n = read(STDIN_FILENO, &go, sizeof(go));
 	} while (n < 0 && errno == EINTR);
+	if (n > 0)
+		take_priority();
 	close_stdin();
 	unsetenv(STANDBY);
 	if (n > 0 && source_changed())

@@ -10,11 +10,15 @@
 
 #include <stdbool.h>
 
-#define STANDBY "ENDPLATE_STANDBY" /* in the environment of a spare */
+#define STANDBY "ENDPLATE_STANDBY" /* in the environment of a spare: its real-time priority once it is needed, or 0 */
 
 bool standby_asked(void);
 
-/* Waits.  true: it is needed now, and stdin is /dev/null.  false: it is not.  If the program or a file that it has
+/* First of all, if asked: from here on without real-time priority, with which it was started so that achstart did not
+ * have to wait for it, unless it is needed already. */
+void standby_begin(void);
+
+/* Waits.  true: it is needed now, has its priority, and stdin is /dev/null.  false: it is not.  If the program or a file that it has
  * read was changed meanwhile, the program is run again from the beginning and this does not return. */
 bool standby_wait(void);
 

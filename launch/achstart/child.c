@@ -57,14 +57,36 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static bool outranks; /* ordinary processes, and its daemons must not keep that */
+/* ---- scheduling ---- */
+
+static int own_priority; /* 0: the ordinary scheduler */
+
+/* 0 or -errno; the process 0 is this one. */
+static int set_priority(pid_t pid, int policy, int priority)
+{
+	return sched_setscheduler(pid, policy, &(struct sched_param){ .sched_priority = priority }) ? -errno : 0;
+}
 
 int child_take_priority(int priority)
 {
-	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = priority }))
-		return -errno;
-	outranks = true;
-	return 0;
+	const int status = set_priority(0, SCHED_FIFO, priority);
+
+	if (!status)
+		own_priority = priority;
+	return status;
+}
+
+/* What an ordinary daemon begins with, so that achstart does not wait for its turn among others until exec: just below
+ * achstart, which then ends it; if achstart is killed before that, the next one does. */
+#define YOUNG SCHED_RR
+
+static void settle(pid_t pid)
+{
+	struct sched_param param;
+
+	if (sched_getscheduler(pid) == YOUNG && !sched_getparam(pid, &param) &&
+	    param.sched_priority == own_priority - 1)
+		set_priority(pid, SCHED_OTHER, 0);
 }
 
 static void take_core(const struct start *start)
@@ -77,26 +99,21 @@ static void take_core(const struct start *start)
 		report(start->to, 'c', errno);
 }
 
-/* 0 or -1; the process 0 is this one. */
-static int take_priority_of(pid_t pid, const struct launch_daemon *daemon)
-{
-	return sched_setscheduler(pid, SCHED_FIFO, &(struct sched_param){ .sched_priority = (int)daemon->priority });
-}
-
-/* Last, since achstart waits until then.  A spare gets its priority when it is needed. */
+/* Last, since achstart waits until then.  A spare lowers its priority itself, after exec. */
 static void schedule(const struct start *start)
 {
 	const struct launch_daemon *daemon = start->daemon;
-	const bool real_time = daemon->priority && !start->slot && start->stdin_fd < 0;
+	const bool real_time = daemon->priority && !start->slot;
+	int status = -1;
 
 	if (daemon->core >= 0 && !start->slot)
 		take_core(start);
-	if (real_time && !take_priority_of(0, daemon))
-		return;
 	if (real_time)
-		report(start->to, 'p', errno);
-	if (outranks)
-		sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+		status = set_priority(0, SCHED_FIFO, (int)daemon->priority);
+	if (real_time && status)
+		report(start->to, 'p', -status);
+	if (status && own_priority > 1)
+		set_priority(0, YOUNG, own_priority - 1);
 }
 
 /* ---- what the new process gets ---- */
@@ -129,7 +146,7 @@ static bool is_ours_alone(const char *assignment)
 static char **make_environment(const struct launch_daemon *daemon, char run[ASSIGNMENT_MAX],
 			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX], char *place, bool spare)
 {
-	static char standby[] = STANDBY "=yes";
+	static char standby[32];
 	char path[RUN_PATH_MAX], **environment;
 	size_t n = 0, most = 7;
 
@@ -161,6 +178,7 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 		n = put(environment, n, daemon->bounds);
 	if (*place)
 		n = put(environment, n, place);
+	snprintf(standby, sizeof(standby), STANDBY "=%d", (int)daemon->priority);
 	if (spare)
 		put(environment, n, standby);
 	return environment;
@@ -274,6 +292,7 @@ static int start_child(struct child *child, struct start *start, char *place, st
 		close(ends[0]);
 		return refuse(errors, start->path, error);
 	}
+	settle(pid);
 	*child = (struct child){ .pid = pid, .pidfd = pidfd_open(pid, 0), .ours = true };
 	status = read_failures(ends[0], start->daemon, start->path, errors, warnings);
 	close(ends[0]);
@@ -332,8 +351,8 @@ int child_use_spare(const struct child *child, const struct launch_daemon *daemo
 	status = kept->started ? folder_state_write(daemon->name, kept) : -ESRCH;
 	if (status)
 		return status;
-	if (daemon->priority)
-		take_priority_of(child->pid, daemon); /* if it is refused, that was said at the first start */
+	if (daemon->priority) /* if it is refused, that was said at the first start */
+		set_priority(child->pid, SCHED_FIFO, (int)daemon->priority);
 	return write(go, "", 1) == 1 ? 0 : -errno;
 }
 
@@ -342,6 +361,8 @@ int child_adopt(struct child *child, const struct folder_state *kept)
 	const int pidfd = folder_pidfd(kept);
 
 	*child = (struct child){ .pid = pidfd < 0 ? 0 : kept->pid, .pidfd = pidfd < 0 ? -1 : pidfd };
+	if (child->pid)
+		settle(child->pid);
 	return pidfd < 0 ? pidfd : 0;
 }
 

@@ -30,7 +30,7 @@ struct child {
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
 		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings);
 
-/* Starts a spare of a driver (daemons/drv/standby.h), without priority: *go is for child_use_spare, and to be closed.
+/* Starts a spare of a driver (daemons/drv/standby.h): *go is for child_use_spare, and to be closed.
  * 0 or -errno. */
 int child_start_spare(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd, int *go);
 /* Makes it the process of the daemon, which kept names from then on, as child_start does.  0; or -errno: it has ended, or
@@ -38,7 +38,7 @@ int child_start_spare(struct child *child, const struct launch_daemon *daemon, c
 int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *kept);
 
 /* achstart takes this real-time priority.  Daemons are started with it, so that achstart does not wait for the turn of
- * an ordinary process, and get their own just before exec.  0 or -errno. */
+ * an ordinary process; they get their own just before exec, or without one just after.  0 or -errno. */
 int child_take_priority(int priority);
 
 /* Takes over a process that is not our child, if that state still is its own.  0 or -ESRCH. */
