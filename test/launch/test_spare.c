@@ -1,4 +1,5 @@
 /* test_spare.c: a second process of a driver waits, and takes over when the driver dies. */
+#include <sched.h>
 #include <signal.h>
 
 #include "test/channels/testcase.h"
@@ -60,6 +61,38 @@ TEST(it_takes_over_each_time)
 		spare = rig_spare("waist");
 	}
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	check_left();
+}
+
+static bool is_scheduled(pid_t pid, int policy, int priority)
+{
+	struct sched_param param = { 0 };
+
+	return pid && sched_getscheduler(pid) == policy && !sched_getparam(pid, &param) &&
+	       param.sched_priority == priority;
+}
+
+/* A spare waits as an ordinary process, and has the priority of its daemon when it takes over.  An ordinary daemon is
+ * born with another, which it does not keep, whenever achstart dies. */
+TEST(priorities_are_those_of_the_launch_file)
+{
+	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }))
+		TEST_IGNORE_MESSAGE("no right to real-time priorities");
+	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+	begin_with("include: @BENCH@\narm: auto\ndaemons:\n  canwire: {priority: 60}\n  robotsim:\n  clock:\n"
+		   "  waist: {priority: 45, critical: hold}\n");
+	RIG_UNTIL(is_scheduled(rig_spare("waist"), SCHED_OTHER, 0));
+	RIG_ASSERT(is_scheduled(rig_pid("robotsim"), SCHED_OTHER, 0));
+	rig_signal("waist", SIGKILL);
+	RIG_UNTIL(is_back(2));
+	RIG_ASSERT(is_scheduled(rig_pid("waist"), SCHED_FIFO, 45));
+	rig_kill();
+	TEST_ASSERT_EQUAL(0, sched_setscheduler(rig_pid("clock"), SCHED_RR,
+						&(struct sched_param){ .sched_priority = 60 }));
+	rig_start();
+	RIG_UNTIL(rig_events("achstart", "all-ready") == 2);
+	RIG_ASSERT(is_scheduled(rig_pid("clock"), SCHED_OTHER, 0));
+	RIG_ASSERT(is_scheduled(rig_pid("waist"), SCHED_FIFO, 45) && is_scheduled(rig_pid("canwire"), SCHED_FIFO, 60));
 	check_left();
 }
 
