@@ -157,9 +157,12 @@ static void spawn(struct supervisor *s, struct watch *w, int64_t now_ns)
 					 .restarts = w->policy.restarts,
 					 .latches = w->kept.latches };
 	patrol_before(&s->patrol, w->daemon->name, w->policy.early_deaths > 0, say_mended, s);
-	status = spare_use(&w->spare, &w->child, w->daemon, &w->kept)
-			 ? 0
-			 : child_start(&w->child, w->daemon, w->path, w->log.fifo, &w->kept, &errors, &warnings);
+	if (spare_use(&w->spare, &w->child, w->daemon, &w->kept)) {
+		status = 0;
+		hung_measure(&w->hung, w->child.pid, now_ns, false, now_ns); /* from now on, not from its start */
+	} else {
+		status = child_start(&w->child, w->daemon, w->path, w->log.fifo, &w->kept, &errors, &warnings);
+	}
 	if (status) {
 		w->kept.incarnation--;
 		snprintf(w->last_end, sizeof(w->last_end), "not started: %s", strerror(-status));

@@ -86,6 +86,17 @@ TEST(a_fresh_process_has_waited_since_it_began)
 	TEST_ASSERT_EQUAL_INT64(2 * MS, hung.facts.cpu_ns);
 }
 
+/* A spare (spare.h) is sampled when it takes over: what it waited for before, as an ordinary process, does not count,
+ * though its silence began then as that of a fresh process does. */
+TEST(a_spare_has_waited_since_it_took_over)
+{
+	hung = (struct hung){ 0 };
+	hung_sample(&hung, "7000000 3000000000 9", 'S', 1000 * MS, false, 1000 * MS);
+	hung_sample(&hung, "9000000 3010000000 12", 'S', 1000 * MS, true, 1500 * MS);
+	TEST_ASSERT_EQUAL_INT64(10 * MS, hung.facts.waited_ns);
+	TEST_ASSERT_EQUAL_INT64(2 * MS, hung.facts.cpu_ns);
+}
+
 TEST(without_accounts_only_the_silence_counts)
 {
 	static const char *const texts[] = { "0 0 0", "", "x", "1 2" };
