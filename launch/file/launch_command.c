@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemons/drv/drv_tick.h"
+#include "daemons/drv/standby.h"
 #include "launch/common/lines.h"
 #include "launch/file/launch_inside.h"
 
@@ -183,7 +184,7 @@ static void check_environment(const struct yaml_node *map, struct error_sink *er
 			yaml_error(errors, one, "a variable has a name of A-Z a-z 0-9 _, no digit first");
 		else if (!strcmp(one->key, "ENDPLATE_RUN") || !strcmp(one->key, "ENDPLATE_PREFIX"))
 			yaml_error(errors, one, "all parts of a robot must have the same: export it before achstart");
-		else if (!strcmp(one->key, "NOTIFY_SOCKET"))
+		else if (!strcmp(one->key, "NOTIFY_SOCKET") || !strcmp(one->key, STANDBY))
 			yaml_error(errors, one, "achstart sets it itself: take this out");
 		if (one->kind != YAML_TEXT)
 			yaml_error(errors, one, "%s where text is expected", yaml_kind_name(one));
