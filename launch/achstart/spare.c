@@ -5,8 +5,9 @@
 #include "channels/clock.h"
 #include "launch/achstart/spare.h"
 
-#define AFTER_NS 500000000   /* of readiness: a daemon that dies at its start does not need one */
-#define AGAIN_NS 10000000000 /* after one that ended by itself */
+#define AFTER_NS 500000000	  /* of readiness: a daemon that dies at its start does not need one */
+#define AGAIN_NS 10000000000	  /* after one that ended by itself, and twice as long after each further one, */
+#define AGAIN_MAX_NS 320000000000 /* up to this */
 
 void spare_init(struct spare *spare)
 {
@@ -20,20 +21,29 @@ static void close_go(struct spare *spare)
 	spare->go = -1;
 }
 
-void spare_bury(struct spare *spare, int64_t now_ns)
+static void put_off(struct spare *spare, int64_t now_ns)
 {
-	int status;
+	spare->pause_ns = spare->pause_ns ? 2 * spare->pause_ns : AGAIN_NS;
+	if (spare->pause_ns > AGAIN_MAX_NS)
+		spare->pause_ns = AGAIN_MAX_NS;
+	spare->next_ns = now_ns + spare->pause_ns;
+}
 
-	if (!child_ended(&spare->child, &status))
-		return;
+bool spare_bury(struct spare *spare, int *status, int64_t now_ns)
+{
+	const bool by_itself = spare->go >= 0;
+
+	if (!child_ended(&spare->child, status) || !by_itself)
+		return false;
 	close_go(spare);
-	spare->next_ns = now_ns + AGAIN_NS;
+	put_off(spare, now_ns);
+	return true;
 }
 
 static void start(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd, int64_t now_ns)
 {
 	if (!launch_stands_by(path) || child_start_spare(&spare->child, daemon, path, log_fd, &spare->go))
-		spare->next_ns = now_ns + AGAIN_NS;
+		put_off(spare, now_ns);
 }
 
 /* It holds nothing that is worth a farewell. */
@@ -46,7 +56,6 @@ static void end(struct spare *spare)
 bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd,
 		int64_t settled_ns, bool wanted, int64_t now_ns)
 {
-	spare_bury(spare, now_ns);
 	if (!daemon->spare || clock_used()) /* on a virtual clock a start takes the time that it is given */
 		return false;
 	if (spare->child.pid && !wanted)
@@ -59,6 +68,7 @@ bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const c
 
 bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon, struct folder_state *kept)
 {
+	spare->next_ns = spare->pause_ns = 0;
 	if (spare->go < 0)
 		return false;
 	if (child_use_spare(&spare->child, daemon, spare->go, kept)) {

@@ -10,7 +10,8 @@
 struct spare {
 	struct child child; /* pid 0: there is none */
 	int go;		    /* to it; -1: it is to end */
-	int64_t next_ns;    /* none is started before */
+	int64_t next_ns;    /* none is started before, */
+	int64_t pause_ns;   /* because one ended by itself; 0: none has since the daemon was started */
 };
 
 void spare_init(struct spare *spare);
@@ -19,9 +20,11 @@ void spare_init(struct spare *spare);
  * again by itself.  true: one was started, which took a millisecond. */
 bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd,
 		int64_t settled_ns, bool wanted, int64_t now_ns);
-void spare_bury(struct spare *spare, int64_t now_ns); /* if it has ended */
+/* If it has ended.  true: by itself, with that status, and another one is started at next_ns. */
+bool spare_bury(struct spare *spare, int *status, int64_t now_ns);
 
-/* It takes over: *child is the daemon's process, as after child_start.  false: there is none. */
+/* When the daemon is started: it takes over, and *child is the daemon's process, as after child_start.  false: there is
+ * none. */
 bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon, struct folder_state *kept);
 
 #endif

@@ -330,6 +330,19 @@ static bool ended_as_asked(int status)
 	return !status || status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
+/* Without it the daemon is restarted as slowly as any other; and why it ended may keep the daemon from starting. */
+static void bury_spare(struct supervisor *s, struct watch *w, int64_t now_ns)
+{
+	char how[CHILD_END_MAX];
+	int status;
+
+	if (!spare_bury(&w->spare, &status, now_ns) || s->stop_ns)
+		return;
+	child_end_text(how, status);
+	watch_say(s, w, now_ns, WARNING, "spare", "its spare has ended: %s; another one is started in %g s", how,
+		  (double)(w->spare.next_ns - now_ns) / 1e9);
+}
+
 void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const bool asked = w->policy.state == POLICY_STOPPING || w->policy.state == POLICY_RESTARTING;
@@ -338,7 +351,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	unsigned int actions;
 	int status;
 
-	spare_bury(&w->spare, now_ns);
+	bury_spare(s, w, now_ns);
 	if (!child_ended(&w->child, &status))
 		return;
 	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
