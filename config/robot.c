@@ -69,23 +69,13 @@ static void take_name(char name[TEXT_NAME_MAX + 1], const struct yaml_node *node
 	snprintf(name, TEXT_NAME_MAX + 1, "%s", node->key);
 }
 
-/* Room for n things in the document, or NULL with a line. */
-static void *room(struct robot *robot, size_t n, size_t size, struct error_sink *errors)
-{
-	void *p = arena_alloc(yaml_arena(robot->doc), n * size);
-
-	if (!p)
-		error_add(errors, "%s: %s", yaml_root(robot->doc)->file, strerror(ENOMEM));
-	return p;
-}
-
 /* ---- buses ---- */
 
 static void read_buses(struct robot *robot, struct error_sink *errors)
 {
 	size_t n = count_named(robot->buses_node, errors);
 	const struct yaml_node *node = yaml_first(robot->buses_node);
-	struct robot_bus *bus = room(robot, n, sizeof(*bus), errors);
+	struct robot_bus *bus = yaml_room(robot->doc, n, sizeof(*bus), errors);
 
 	if (!bus)
 		return;
@@ -133,7 +123,7 @@ static void read_device_limits(struct robot *robot, struct robot_device *device,
 	read_limits(&table, device->limits_node, errors);
 	table.next = NULL;
 	device->joints_n = count_named(joints.node, errors);
-	joint = device->joints = room(robot, device->joints_n, sizeof(*joint), errors);
+	joint = device->joints = yaml_room(robot->doc, device->joints_n, sizeof(*joint), errors);
 	if (!joint) {
 		device->joints_n = 0;
 		return;
@@ -189,7 +179,7 @@ static void read_all(struct robot *robot, struct error_sink *errors)
 	forget_null(&robot->body.node);
 	read_buses(robot, errors);
 	n = count_named(robot->devices_node, errors);
-	device = room(robot, n, sizeof(*device), errors);
+	device = yaml_room(robot->doc, n, sizeof(*device), errors);
 	if (!device)
 		return;
 	robot->devices = device;

@@ -5,11 +5,6 @@
 
 #define HEX "0123456789ABCDEFabcdef"
 
-static const char *name_form(const char *text)
-{
-	return text_is_name(text) ? NULL : "a name: 1 to 23 of A-Z a-z 0-9 _ . -, a letter or digit first";
-}
-
 static const char *interface_form(const char *text)
 {
 	const char *form = "an interface such as can0, wire:NAME or log:FILE";
@@ -37,7 +32,7 @@ static const char *clock_form(const char *text)
 
 const struct settings_row robot_rows[] = {
 	SETTINGS_NODE("like", struct robot, like_node, NULL, "another robot file, for what is not said here"),
-	SETTINGS_TEXT("robot", struct robot, name, SETTINGS_REQUIRED, "the robot's name", .check = name_form),
+	SETTINGS_TEXT("robot", struct robot, name, SETTINGS_REQUIRED, "the robot's name", .check = text_name_form),
 	SETTINGS_NODE("buses", struct robot, buses_node, SETTINGS_REQUIRED, "its buses by name"),
 	SETTINGS_NODE("devices", struct robot, devices_node, SETTINGS_REQUIRED, "its devices by name"),
 	SETTINGS_NODE("body", struct robot, body.node, NULL, "what its devices move, for the simulator"),
@@ -65,7 +60,7 @@ const struct settings_row robot_bus_rows[] = {
 
 const struct settings_row robot_device_rows[] = {
 	SETTINGS_TEXT("driver", struct robot_device, driver, SETTINGS_REQUIRED, "the program that drives it",
-		      .check = name_form),
+		      .check = text_name_form),
 	SETTINGS_NODE("bus", struct robot_device, bus_node, NULL,
 		      "its bus, or a list, or a mapping from role to bus; a controller has none"),
 	SETTINGS_BOOL("actuated", struct robot_device, actuated, "yes",
@@ -92,7 +87,7 @@ const struct settings_row robot_limits_rows[] = {
 };
 
 const struct settings_row robot_body_rows[] = {
-	SETTINGS_TEXT("kind", struct robot_body, kind, SETTINGS_REQUIRED, "the body: krang", .check = name_form),
+	SETTINGS_TEXT("kind", struct robot_body, kind, SETTINGS_REQUIRED, "the body: krang", .check = text_name_form),
 	SETTINGS_TEXT("wheels", struct robot_body, names[0], "", "the device whose drives turn the wheels"),
 	SETTINGS_TEXT("imu", struct robot_body, names[1], "", "the device that measures its motion"),
 	SETTINGS_TEXT("waist", struct robot_body, names[2], "", "the device whose joint is the waist"),

@@ -201,3 +201,8 @@ bool text_is_name(const char *text)
 
 	return n && n <= TEXT_NAME_MAX && strspn(text, LETTERS DIGITS) && strspn(text, LETTERS DIGITS "_.-") == n;
 }
+
+const char *text_name_form(const char *text)
+{
+	return text_is_name(text) ? NULL : "a name: 1 to 23 of A-Z a-z 0-9 _ . -, a letter or digit first";
+}

@@ -46,5 +46,6 @@ void text_json(FILE *to, const char *text);
 /* Is it fit for a channel, a bus, a device: 1 to TEXT_NAME_MAX of A-Z a-z 0-9 _ . -, a letter or digit first? */
 #define TEXT_NAME_MAX 23
 bool text_is_name(const char *text);
+const char *text_name_form(const char *text); /* of a row of settings: NULL, or the form that a name has */
 
 #endif

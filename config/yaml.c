@@ -109,7 +109,7 @@ static int open_text(struct yaml **out, const char *name, char *text, size_t len
 
 int yaml_open_text(struct yaml **doc, const char *name, const char *text, size_t len, struct error_sink *errors)
 {
-	/* One byte more than allowed tells a text that is too long. */
+	/* One byte more than allowed shows that a text is too long. */
 	size_t kept = len <= YAML_SIZE_MAX ? len : YAML_SIZE_MAX + 1;
 	char *copy = malloc(kept + 1);
 
@@ -168,6 +168,15 @@ const struct yaml_node *yaml_root(const struct yaml *doc)
 struct arena *yaml_arena(struct yaml *doc)
 {
 	return &doc->arena;
+}
+
+void *yaml_room(struct yaml *doc, size_t n, size_t size, struct error_sink *errors)
+{
+	void *p = arena_alloc(&doc->arena, n * size);
+
+	if (!p)
+		error_add(errors, "%s: %s", doc->file, strerror(ENOMEM));
+	return p;
 }
 
 const struct yaml_node *yaml_first(const struct yaml_node *node)

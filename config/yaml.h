@@ -55,6 +55,7 @@ void yaml_close(struct yaml *doc); /* and all its nodes; NULL is fine */
 const struct yaml_node *yaml_root(const struct yaml *doc);
 /* For what is made of the document and lives as long. */
 struct arena *yaml_arena(struct yaml *doc);
+void *yaml_room(struct yaml *doc, size_t n, size_t size, struct error_sink *errors); /* zeros; or NULL with a line */
 
 /* The entry of a mapping, or NULL; also for a node that is NULL or no mapping. */
 const struct yaml_node *yaml_find(const struct yaml_node *map, const char *key);

@@ -20,11 +20,6 @@ struct controld_settings {
 	int64_t sign;
 };
 
-static const char *name_form(const char *text)
-{
-	return text_is_name(text) ? NULL : "a name";
-}
-
 /* "swing 0.3 1.2" */
 static const char *read_first(struct control_command *command, const char *text)
 {
@@ -43,11 +38,11 @@ static const char *first_form(const char *text)
 
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct controld_settings, __VA_ARGS__)
 static const struct settings_row rows[] = {
-	ROW(TEXT, "device", device, SETTINGS_REQUIRED, "the device that it moves", .check = name_form),
+	ROW(TEXT, "device", device, SETTINGS_REQUIRED, "the device that it moves", .check = text_name_form),
 	ROW(TEXT, "joint", joint, "only", "which of its joints, where a command names none; only: it has one",
-	    .check = name_form),
+	    .check = text_name_form),
 	ROW(TEXT, "source", source, "control", "its name among the sources of a refmuxd; none: there is no refmuxd",
-	    .check = name_form),
+	    .check = text_name_form),
 	ROW(REAL, "velocity", velocity_rad_s, "rad/s", "0.2", "0.001", "100", "of commands without a speed"),
 	ROW(REAL, "acceleration", acceleration_rad_s2, "rad/s^2", "1", "0.001", "1000", "at most"),
 	ROW(INT, "sign", sign, "", "1", "-1", "1", "-1: angles of commands have the other sign than the device's"),

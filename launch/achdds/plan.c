@@ -36,15 +36,6 @@ static size_t count_named(const struct yaml_node *node, struct error_sink *error
 	return 0;
 }
 
-static void *room(struct plan *plan, size_t n, size_t size, struct error_sink *errors)
-{
-	void *p = arena_alloc(yaml_arena(plan->doc), n * size);
-
-	if (!p)
-		error_add(errors, "%s: %s", yaml_root(plan->doc)->file, strerror(ENOMEM));
-	return p;
-}
-
 /* "/waist/joint_states": each part has letters, digits and underscores, a letter first. */
 static bool is_topic(const char *text)
 {
@@ -287,8 +278,8 @@ static void read_all(struct plan *plan, struct error_sink *errors)
 	plan->secured = plan->security_node && read_table(&security, plan->security_node, errors);
 	plan->topics_n = count_named(plan->publish_node, errors);
 	plan->inputs_n = count_named(plan->subscribe_node, errors);
-	plan->topics = room(plan, plan->topics_n, sizeof(*plan->topics), errors);
-	plan->inputs = room(plan, plan->inputs_n, sizeof(*plan->inputs), errors);
+	plan->topics = yaml_room(plan->doc, plan->topics_n, sizeof(*plan->topics), errors);
+	plan->inputs = yaml_room(plan->doc, plan->inputs_n, sizeof(*plan->inputs), errors);
 	if (!plan->topics || !plan->inputs)
 		return;
 	node = plan->topics_n ? yaml_first(plan->publish_node) : NULL;

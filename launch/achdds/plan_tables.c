@@ -27,11 +27,6 @@ static const char *peers_form(const char *text)
 	return strspn(text, LETTERS DIGITS ".:-,") == strlen(text) ? NULL : "addresses: [10.0.0.2, arm.local]";
 }
 
-static const char *name_form(const char *text)
-{
-	return text_is_name(text) ? NULL : "a name: 1 to 23 of A-Z a-z 0-9 _ . -, a letter or digit first";
-}
-
 static const char *channel_form(const char *text)
 {
 	return *text && strspn(text, LETTERS DIGITS ".-*?[]") == strlen(text)
@@ -78,8 +73,8 @@ const struct settings_row plan_topic_rows[] = {
 const struct settings_row plan_input_rows[] = {
 	SETTINGS_TEXT("type", struct plan_input, type_name, SETTINGS_REQUIRED, "of ROS: sensor_msgs/JointState"),
 	SETTINGS_TEXT("device", struct plan_input, device, NULL, "the device that gets the references",
-		      .check = name_form),
-	SETTINGS_TEXT("source", struct plan_input, source, NULL, "the source of its refmuxd", .check = name_form),
+		      .check = text_name_form),
+	SETTINGS_TEXT("source", struct plan_input, source, NULL, "the source of its refmuxd", .check = text_name_form),
 	SETTINGS_BOOL("estop", struct plan_input, estop, "no", "each message raises the e-stop"),
 	SETTINGS_WORD("who", struct plan_input, who, plan_who_words, SETTINGS_REQUIRED, "may send it"),
 	SETTINGS_DURATION("valid", struct plan_input, valid_ns, "0", "0", "200ms",
@@ -89,7 +84,7 @@ const struct settings_row plan_input_rows[] = {
 
 const struct settings_row plan_relay_rows[] = {
 	SETTINGS_TEXT("name", struct plan_relay, name, SETTINGS_REQUIRED, "the same on both machines",
-		      .check = name_form),
+		      .check = text_name_form),
 	SETTINGS_TEXT("send", struct plan_relay, send_text, "", "[waist-state]: channels that are sent",
 		      .joined = true),
 	SETTINGS_TEXT("receive", struct plan_relay, receive_text, "", "[waist-ref]: channels that come from there",

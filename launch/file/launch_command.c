@@ -37,7 +37,7 @@ static bool start(struct strings *s, size_t room, struct error_sink *errors)
 {
 	s->n = 0;
 	s->room = room + 1;
-	s->item = launch_room(s->launch, s->room, sizeof(*s->item), errors);
+	s->item = yaml_room(s->launch->doc, s->room, sizeof(*s->item), errors);
 	return s->item;
 }
 

@@ -27,8 +27,6 @@ void launch_read_groups(struct launch_top *top, struct error_sink *errors);
 void launch_read_clock(struct launch_top *top, struct error_sink *errors);
 void launch_command(struct launch_top *top, struct error_sink *errors); /* argv, environment */
 
-/* Zeroed memory that lives as long as the launch, or NULL with a line. */
-void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sink *errors);
 /* A name or a list of names: each text node in turn, beginning with NULL; NULL: no more. */
 const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last);
 /* The node, or NULL if it is null. */

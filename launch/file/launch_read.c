@@ -1,5 +1,4 @@
 /* launch_read.c: the daemons of a launch file, each by itself. */
-#include <errno.h>
 #include <string.h>
 
 #include "config/nearest.h"
@@ -12,15 +11,6 @@ static const struct {
 	enum launch_kind kind;
 } known[] = { { "canwire", LAUNCH_CANWIRE }, { "robotsim", LAUNCH_ROBOTSIM }, { "blackbox", LAUNCH_BLACKBOX } };
 #define KNOWN (sizeof(known) / sizeof(*known))
-
-void *launch_room(struct launch *launch, size_t n, size_t size, struct error_sink *errors)
-{
-	void *p = arena_alloc(yaml_arena(launch->doc), n * size);
-
-	if (!p)
-		error_add(errors, "%s: %s", launch->path, strerror(ENOMEM));
-	return p;
-}
 
 /* ---- names ---- */
 
@@ -221,7 +211,7 @@ void launch_read_daemons(struct launch_top *top, struct error_sink *errors)
 		yaml_error(errors, node, "write a mapping of 1 to %d daemons (name: ...)", LAUNCH_DAEMONS_MAX);
 		return;
 	}
-	launch->daemons = launch_room(launch, node->count, sizeof(*launch->daemons), errors);
+	launch->daemons = yaml_room(launch->doc, node->count, sizeof(*launch->daemons), errors);
 	/* All names first: daemons refer to each other. */
 	for (node = launch->daemons ? node->first : NULL; node; node = node->next, launch->daemons_n++)
 		launch->daemons[launch->daemons_n] = (struct launch_daemon){ .node = node,

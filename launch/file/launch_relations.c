@@ -216,7 +216,7 @@ static bool find_next(const struct launch *launch, uint64_t placed, size_t *next
 static const size_t *needs_of(struct launch *launch, const struct launch_daemon *daemon, const size_t *place_of,
 			      struct error_sink *errors)
 {
-	size_t n = 0, *needs = launch_room(launch, daemon->needs_n, sizeof(*needs), errors);
+	size_t n = 0, *needs = yaml_room(launch->doc, daemon->needs_n, sizeof(*needs), errors);
 
 	for (size_t i = 0; needs && i < launch->daemons_n; i++)
 		if (daemon->raw.needed >> launch->daemons[i].raw.place & 1)
@@ -226,7 +226,7 @@ static const size_t *needs_of(struct launch *launch, const struct launch_daemon 
 
 void launch_order(struct launch *launch, struct error_sink *errors)
 {
-	struct launch_daemon *sorted = launch_room(launch, launch->daemons_n, sizeof(*sorted), errors);
+	struct launch_daemon *sorted = yaml_room(launch->doc, launch->daemons_n, sizeof(*sorted), errors);
 	size_t place_of[LAUNCH_DAEMONS_MAX] = { 0 }, n = 0, next;
 	uint64_t placed = 0;
 
@@ -262,7 +262,7 @@ void launch_read_groups(struct launch_top *top, struct error_sink *errors)
 			   "write a mapping from the name of each group to its daemons: base: [imu, wheels]");
 		return;
 	}
-	launch->groups = launch_room(launch, node->count, sizeof(*launch->groups), errors);
+	launch->groups = yaml_room(launch->doc, node->count, sizeof(*launch->groups), errors);
 	for (node = launch->groups ? node->first : NULL; node; node = node->next) {
 		const struct yaml_node *one = NULL;
 
@@ -313,7 +313,7 @@ int launch_group(struct launch *launch, const char *name, struct error_sink *err
 		launch->daemons[i].wanted = all || launch->daemons[i].clock;
 	while (group && (one = launch_next(group->node, one)))
 		launch_daemon(launch, one->text)->wanted = true;
-	/* What a daemon needs stands before it. */
+	/* The daemons that a daemon needs stand before it. */
 	for (size_t i = launch->daemons_n; i-- > 0;) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
 

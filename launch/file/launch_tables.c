@@ -14,11 +14,6 @@ static const char *const alive_words[] = { "state", "watchdog", "process", NULL 
 /* In the order of enum vt_over. */
 static const char *const over_words[] = { "report", "suspend", "fail", NULL };
 
-static const char *name_form(const char *text)
-{
-	return text_is_name(text) ? NULL : "a name: 1 to 23 of A-Z a-z 0-9 _ . -, a letter or digit first";
-}
-
 static const char *path_form(const char *text)
 {
 	return *text ? NULL : "a file, as seen from this one: ../config/robots/waist.yaml";
@@ -39,20 +34,20 @@ const struct settings_row launch_rows[] = {
 	SETTINGS_TEXT("include", struct launch_top, include, SETTINGS_REQUIRED,
 		      "the robot file, as seen from this file", .check = path_form),
 	SETTINGS_TEXT("robot", struct launch_top, robot, NULL, "the robot's name; else that of the robot file",
-		      .check = name_form),
+		      .check = text_name_form),
 	SETTINGS_WORD("arm", struct launch_top, arm, arm_words, "no",
 		      "auto: armed once all is ready, on wires and vcan only"),
 	SETTINGS_BOOL("links", struct launch_top, links, "yes", "bring SocketCAN links up and keep them so"),
 	SETTINGS_WORD("overload", struct launch_top, overload, overload_words, "refuse",
 		      "report: start although a bus has no time for its frames"),
 	SETTINGS_TEXT("clock", struct launch_top, clock, NULL, "the daemon that is the robot's clock, or none",
-		      .check = name_form),
+		      .check = text_name_form),
 	SETTINGS_TEXT("operators", struct launch_top, operators, NULL,
-		      "group that may look and raise the e-stop", .check = name_form),
+		      "group that may look and raise the e-stop", .check = text_name_form),
 	SETTINGS_TEXT("arming", struct launch_top, arming, NULL,
-		      "group that may also arm, clear, home, start and stop", .check = name_form),
+		      "group that may also arm, clear, home, start and stop", .check = text_name_form),
 	SETTINGS_TEXT("moving", struct launch_top, moving, NULL,
-		      "group that may also write references", .check = name_form),
+		      "group that may also write references", .check = text_name_form),
 	SETTINGS_NODE("groups", struct launch_top, groups, NULL, "parts of the robot that may run alone"),
 	SETTINGS_NODE("environment", struct launch_top, environment, NULL, "variables of every daemon"),
 	SETTINGS_NODE("daemons", struct launch_top, daemons, SETTINGS_REQUIRED, "what runs, by name"),
@@ -61,7 +56,7 @@ const struct settings_row launch_rows[] = {
 
 const struct settings_row launch_daemon_rows[] = {
 	SETTINGS_TEXT("device", struct launch_daemon, raw.device, NULL,
-		      "a device of the robot file, if not that of its name", .check = name_form),
+		      "a device of the robot file, if not that of its name", .check = text_name_form),
 	SETTINGS_TEXT("program", struct launch_daemon, raw.program, NULL, "a program that drives no device",
 		      .check = program_form),
 	SETTINGS_TEXT("object", struct launch_daemon, raw.object, NULL,
