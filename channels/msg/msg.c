@@ -70,6 +70,15 @@ const size_t msg_types_n = sizeof(msg_types) / sizeof(*msg_types);
 const struct msg_struct msg_structs[] = { MSG_GROUPS(NAMED) MSG_TYPES(NAMED_TYPE) };
 const size_t msg_structs_n = sizeof(msg_structs) / sizeof(*msg_structs);
 
+const char *msg_struct_name(const struct msg_group *group)
+{
+	size_t i = 0;
+
+	while (msg_structs[i].group != group)
+		i++;
+	return msg_structs[i].name;
+}
+
 /* The list ends with NULL, which is counted. */
 #define WORD_OF(list)                                                                             \
 	const char *msg_##list##_word(uint32_t value)                                             \

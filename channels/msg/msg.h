@@ -77,6 +77,7 @@ struct msg_struct {
 };
 extern const struct msg_struct msg_structs[];
 extern const size_t msg_structs_n;
+const char *msg_struct_name(const struct msg_group *group);
 
 const struct msg_type *msg_type_by_number(uint32_t type);
 const struct msg_type *msg_type_by_name(const char *name);

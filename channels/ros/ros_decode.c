@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
 #include "config/text.h"
 #include "config/utf8.h"

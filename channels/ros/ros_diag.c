@@ -3,12 +3,10 @@
  * A device has one status, with every single field of its common block and of its message that is not a measurement as
  * a key and a value, and the fields of its buses as "can0 state"; a joint has one more, "device: joint".
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "channels/ros/ros_inside.h"
-#include "config/text.h"
 
 enum { OK, WARN, ERROR, STALE };
 

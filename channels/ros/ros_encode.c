@@ -25,7 +25,7 @@ static void make_stamp(uint32_t stamp[2], const struct msg_header *h, const stru
 	stamp[1] = (uint32_t)(t_ns % NS_PER_S + below * NS_PER_S);
 }
 
-void ros_put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c)
+static void put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c)
 {
 	uint32_t stamp[2];
 
@@ -197,7 +197,7 @@ void ros_put_log(struct cdr_out *o, const struct msg_type *type, const void *msg
 	const struct msg_event *e = msg;
 
 	(void)type;
-	ros_put_stamp(o, msg, c);
+	put_stamp(o, msg, c);
 	cdr_put_u8(o, e->severity < sizeof(levels) ? levels[e->severity] : levels[MSG_SEVERITY_ERROR]);
 	ros_put_text(o, e->source, sizeof(e->source));
 	ros_put_text(o, e->text, sizeof(e->text));

@@ -6,7 +6,6 @@
 
 /* std_msgs/Header of a message: its stamp, and the frame_id of the context. */
 void ros_put_header(struct cdr_out *o, const void *msg, const struct ros_context *c);
-void ros_put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c);
 /* A name or text of a message, size bytes, as sound UTF-8. */
 void ros_put_text(struct cdr_out *o, const char *from, size_t size);
 /* The name of the device in the context; "" if there is none. */

@@ -6,22 +6,13 @@
 #include "channels/ros/ros_plan.h"
 #include "config/text.h"
 
-static const char *struct_name(const struct msg_group *group)
-{
-	size_t i = 0;
-
-	while (msg_structs[i].group != group)
-		i++;
-	return msg_structs[i].name;
-}
-
 /* msg_joint_state: JointState */
 const char *ros_own_name(char name[ROS_OWN_NAME_MAX], const struct msg_group *group)
 {
 	static const struct {
 		const char *name, *ros;
 	} others[] = { { "msg_header", "MessageHeader" }, { "msg_ft", "ForceTorque" } };
-	const char *from = struct_name(group);
+	const char *from = msg_struct_name(group);
 	struct text_out o = text_out(name, ROS_OWN_NAME_MAX);
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)

@@ -70,15 +70,6 @@ static void table_fields(const struct msg_type *type)
 
 /* ---- JSON ---- */
 
-static const char *struct_name(const struct msg_group *group)
-{
-	size_t i = 0;
-
-	while (msg_structs[i].group != group)
-		i++;
-	return msg_structs[i].name;
-}
-
 static void json_field(struct json *j, const struct msg_field *f, size_t offset)
 {
 	json_line(j);
@@ -98,7 +89,7 @@ static void json_field(struct json *j, const struct msg_field *f, size_t offset)
 	} else {
 		json_null(j, "words");
 	}
-	json_text(j, "group", f->group ? struct_name(f->group) : NULL);
+	json_text(j, "group", f->group ? msg_struct_name(f->group) : NULL);
 	json_end(j);
 }
 
@@ -140,7 +131,7 @@ static void json_types(struct json *j, const struct msg_type *const *types, size
 		json_text(j, "name", t->name);
 		json_uint(j, "number", t->number);
 		json_uint(j, "version", t->version);
-		json_text(j, "struct", struct_name(t->body));
+		json_text(j, "struct", msg_struct_name(t->body));
 		json_uint(j, "retained", t->retained);
 		json_fields(j, t->body);
 		json_end(j);
