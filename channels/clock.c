@@ -31,9 +31,11 @@
  * (99 %: 11).
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
 #include "channels/clock.h"
@@ -285,4 +287,21 @@ int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_
 				   deadline_ns);
 	ready = clock_wait(&fd, 1, deadline_ns);
 	return ready > 0 ? look_set(set, events, n, &(struct timespec){ 0 }) : ready;
+}
+
+/* ---- the end ---- */
+
+int clock_stop_fd(void)
+{
+	static int fd = -1;
+	sigset_t set;
+
+	if (fd < 0) {
+		sigemptyset(&set);
+		sigaddset(&set, SIGINT);
+		sigaddset(&set, SIGTERM);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	}
+	return fd;
 }

@@ -20,7 +20,7 @@
  * result is the ready descriptor, and a busy bus would starve a tick that waits for 0.
  *
  * Times are nanoseconds, absolute, of CLOCK_MONOTONIC.  No other code blocks or makes timers, so that a virtual
- * clock can take the place of the real one behind these calls and the program cannot tell.
+ * clock can take the place of the real one behind these calls and the program does not notice.
  */
 #ifndef CHANNELS_CLOCK_H
 #define CHANNELS_CLOCK_H
@@ -77,6 +77,9 @@ bool clock_ring(pid_t pid);
  * once.  Before the descriptor is added to a set; rung NULL: before it is closed. */
 typedef uint64_t clock_rung(const void *arg);
 void clock_probe(int fd, clock_rung *rung, const void *arg);
+
+/* A descriptor that is readable after SIGINT or SIGTERM, for waits; made once, the signals are blocked. */
+int clock_stop_fd(void);
 
 /* ---- sets ---- */
 
@@ -157,8 +160,8 @@ const struct clock_source *clock_used(void); /* NULL: the real one, whose sets a
 
 /* Time that passes only inside clock_wait, for tests in one process and one thread.  It never sleeps: if
  * something is ready it returns with the time unmoved, else the time is the deadline now.  clock_real_ns counts
- * from 2000-01-01, so that logs come out the same every time.  What only becomes ready by the work of another
- * thread or process may come too late for it. */
+ * from 2000-01-01, so that logs come out the same every time.  A descriptor that
+ * becomes ready by the work of another thread or process may be too late for it. */
 #define CLOCK_VIRTUAL_EPOCH_NS 946684800000000000
 void clock_use_virtual(int64_t start_ns);
 

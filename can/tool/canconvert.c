@@ -1,5 +1,4 @@
 /* canconvert.c: a log in another format. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -213,7 +213,7 @@ static int record(struct record *rec, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stderr) && strcmp(rec->file, "-");
 	int64_t since_ns = clock_now_ns(), line_ns = lines ? since_ns : CLOCK_NEVER;
-	struct clock_fd fds[2 + RECORD_BUSES_MAX] = { { .fd = tool_stop_fd(), .events = POLLIN },
+	struct clock_fd fds[2 + RECORD_BUSES_MAX] = { { .fd = clock_stop_fd(), .events = POLLIN },
 						      { .fd = writer_ended_fd(rec->writer), .events = POLLIN } };
 	bool more = false;
 
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
 		status = read_bus(&rec, argv[i]);
 	if (status)
 		return status;
-	tool_stop_fd(); /* from here on a signal is an orderly end */
+	clock_stop_fd(); /* from here on a signal is an orderly end */
 	writer.path = rec.file;
 	writer.force = rec.force;
 	writer.keep = rec.keep;

@@ -12,7 +12,7 @@
 
 #define LEAD_NS 1000000	   /* from the opening to the first frame */
 #define FILE_MAX (1 << 20) /* of --frames */
-/* achstart arms some 20 to 40 ms after it was told that all is ready.  Around that moment the level is not that of the
+/* achstart arms some 20 to 40 ms after everything is reported ready.  Around that moment the level is not that of the
  * recording. */
 #define ARMING_NS 30000000
 #define ARMING_BEFORE_NS 100000000
@@ -277,7 +277,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* When the supervisor is told that everything is ready: at once, or before the robot was armed in the recording: then
+/* When everything is reported ready to the supervisor: at once, or before the robot was armed in the recording: then
  * arm: auto arms it at about the same moment. */
 static int64_t ready_ns(const struct closed *c)
 {

@@ -158,7 +158,7 @@ static struct total confirm(struct sender *s)
 	return add_up(s);
 }
 
-/* What a bus did not confirm was not acknowledged, even if its queue never was full. */
+/* Frames that a bus did not confirm were not acknowledged, even if its queue never was full. */
 static void explain(const struct sender *s)
 {
 	for (size_t i = 0; i < s->routes->buses; i++) {

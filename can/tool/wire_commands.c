@@ -11,7 +11,6 @@
 #include "can/tool/wire.h"
 #include "can/wire/attach.h"
 #include "channels/clock.h"
-#include "channels/tool/tool.h"
 #include "config/json.h"
 
 #define CONFIRM_NS 1000000000
@@ -132,7 +131,7 @@ int wire_dump(const struct wire_options *w, int argc, char **argv)
 	int error = 0, status;
 
 	(void)argc;
-	fds[1] = (struct clock_fd){ .fd = tool_stop_fd(), .events = POLLIN };
+	fds[1] = (struct clock_fd){ .fd = clock_stop_fd(), .events = POLLIN };
 	status = open_wire(&bus, w, argv[0], &(struct bus_options){ .errors = w->errors, .fd = true });
 	if (status)
 		return status;

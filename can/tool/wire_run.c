@@ -11,7 +11,6 @@
 #include "can/wire/script.h"
 #include "channels/clock.h"
 #include "channels/notify.h"
-#include "channels/tool/tool.h"
 
 struct wire_run {
 	const char *script, *robot;
@@ -82,7 +81,7 @@ static void serve(struct hub *hub)
 {
 	struct clock_fd fds[] = { { .fd = hub->bell, .events = POLLIN },
 				  { .fd = hub->doors, .events = POLLIN },
-				  { .fd = tool_stop_fd(), .events = POLLIN } };
+				  { .fd = clock_stop_fd(), .events = POLLIN } };
 	struct notify notify;
 	const bool supervised = notify_open(&notify) > 0;
 	int64_t beat_ns = supervised ? clock_now_ns() : CLOCK_NEVER;

@@ -302,7 +302,7 @@ static int echo_recording(const struct echo *echo, const char *path)
 
 	if (echo->follow)
 		return tool_fail("%s: --follow is for channels, and this is a recording", path);
-	tool_stop_fd();
+	clock_stop_fd();
 	status = recfile_open(&file, path);
 	if (!status && newest != UINT64_MAX)
 		status = skip_to(echo, &file, newest, &skip);

@@ -120,7 +120,7 @@ void follow_check(struct follow *f)
 
 int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
 {
-	struct clock_fd fds[FOLLOW_MAX + 1] = { { .fd = tool_stop_fd(), .events = POLLIN } };
+	struct clock_fd fds[FOLLOW_MAX + 1] = { { .fd = clock_stop_fd(), .events = POLLIN } };
 
 	for (;;) {
 		int64_t until = deadline_ns;

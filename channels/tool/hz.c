@@ -1,5 +1,4 @@
 /* hz.c: ach hz: how fast, how evenly, how completely and how late messages come. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -163,7 +163,7 @@ static void take_channel(struct mcaprec_reader *reader, const struct mcap_channe
 
 /* ---- the first look ---- */
 
-/* How a message of another writer is told: the bytes of ours, or its own. */
+/* The time of the first message, the largest one of each channel, and the offset of the wall clock. */
 static void look_at_message(struct mcaprec_reader *reader, const struct mcap_message *m)
 {
 	struct channel *c = &reader->channels[m->channel];

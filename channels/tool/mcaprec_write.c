@@ -99,7 +99,7 @@ static int write_channel(struct mcaprec_writer *w, uint16_t *id, uint16_t schema
 	return mcap_write_channel(w->mcap, &c);
 }
 
-/* The same for a channel of the recording; it tells which one, and the number of its first message. */
+/* The same for a channel of the recording; it names the channel, and the number of its first message. */
 static int write_channel_of(struct mcaprec_writer *w, const struct reclog_record *r, uint16_t *id, uint16_t schema,
 			    const char *kind, const char *before, const char *behind)
 {

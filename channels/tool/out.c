@@ -20,7 +20,7 @@ static int write_all(const char *text, size_t len)
 
 	while (len) {
 		struct clock_fd fds[] = { { .fd = STDOUT_FILENO, .events = POLLOUT },
-					  { .fd = tool_stop_fd(), .events = POLLIN } };
+					  { .fd = clock_stop_fd(), .events = POLLIN } };
 		ssize_t n;
 
 		if (clock_wait(fds, 2, CLOCK_NEVER) < 0)

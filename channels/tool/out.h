@@ -1,6 +1,6 @@
 /* out.h: standard output that SIGINT and SIGTERM can interrupt.
  *
- * These signals arrive through a descriptor (tool_stop_fd), so they would not end a plain write to a full pipe or to a
+ * These signals arrive through a descriptor (clock_stop_fd), so they would not end a plain write to a full pipe or to a
  * stopped terminal.  This stream waits with clock_wait for the output and that descriptor.
  */
 #ifndef CHANNELS_TOOL_OUT_H

@@ -268,7 +268,7 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 /* 0; 1: a signal; -1: failed. */
 static int wait_until(struct play *play, const struct reclog_record *r, int64_t at_ns)
 {
-	struct clock_fd stop = { .fd = tool_stop_fd(), .events = POLLIN };
+	struct clock_fd stop = { .fd = clock_stop_fd(), .events = POLLIN };
 
 	for (;;) {
 		int64_t bar_ns = bar_next_ns(&play->bar);
@@ -438,7 +438,7 @@ static int run(void *values, int argc, char **argv)
 	(void)argc;
 	if (status)
 		return status;
-	tool_stop_fd(); /* from here on a signal is an orderly end */
+	clock_stop_fd(); /* from here on a signal is an orderly end */
 	status = recfile_open(&play->file, argv[0]);
 	if (!status && !play->file.twice && play->loop != 1)
 		status = tool_fail("%s: cannot be read twice, so there is no --loop", argv[0]);

@@ -1,5 +1,4 @@
 /* put.c: ach put: publishes a message, its header filled in as a client does it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +115,7 @@ static int put_once(struct put *put)
 /* At absolute times, so that the mean is exact; what was overslept is left out, never made up for in a burst. */
 static int put_again(struct put *put)
 {
-	struct clock_fd stop = { .fd = tool_stop_fd(), .events = POLLIN };
+	struct clock_fd stop = { .fd = clock_stop_fd(), .events = POLLIN };
 	int64_t period = (int64_t)(1e9 / put->hz), start = clock_now_ns(), next = start;
 	int64_t end = put->for_ns ? start + put->for_ns : CLOCK_NEVER;
 

@@ -17,7 +17,7 @@ struct put {
 	ach_channel_t chan;
 	int64_t valid_ns, for_ns;
 	const struct msg_type *type; /* NULL: raw bytes */
-	const struct msg_type *kept; /* that the channel is for; NULL: several, or nothing tells */
+	const struct msg_type *kept; /* that the channel is for; NULL: several, or unknown */
 	bool kept_by_newest;	     /* known from the newest message only */
 	bool newest_told;	     /* and the type of this message, too */
 	char *input;		     /* what standard input said */

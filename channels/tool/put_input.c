@@ -33,7 +33,7 @@ int put_refuse(const struct put *put, const char *fmt, ...)
 static int read_more(struct put_lines *l)
 {
 	struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-				  { .fd = tool_stop_fd(), .events = POLLIN } };
+				  { .fd = clock_stop_fd(), .events = POLLIN } };
 	ssize_t n;
 
 	if (l->start) {

@@ -157,7 +157,7 @@ static int run(void *values, int argc, char **argv)
 
 	if (!strcmp(rec->file, "-") && isatty(STDOUT_FILENO))
 		return tool_fail("a recording cannot be written to a terminal");
-	tool_stop_fd(); /* from here on a signal is an orderly end */
+	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!argc && !rec->buses.n)
 		return tool_report(TOOL_USAGE, "name a CHANNEL, or a --bus");
 	status = prepare(rec, argv, (size_t)argc);

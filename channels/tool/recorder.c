@@ -383,7 +383,7 @@ int recorder_open(struct recorder *rec, struct error_sink *errors)
 			rec->set->ops = &clock_set_epoll_ops;
 	}
 	if (!r)
-		r = clock_set_add_fd(rec->set, tool_stop_fd(), POLLIN, TAG_STOP);
+		r = clock_set_add_fd(rec->set, clock_stop_fd(), POLLIN, TAG_STOP);
 	rec->folder = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (rec->folder >= 0 &&
 	    (inotify_add_watch(rec->folder, ach_file_dir(), IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM) < 0 ||

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,28 +174,6 @@ bool tool_colour(FILE *to)
 }
 
 /* ---- the end ---- */
-
-static sigset_t stop_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	return set;
-}
-
-int tool_stop_fd(void)
-{
-	static int fd = -1;
-	sigset_t set = stop_signals();
-
-	if (fd < 0) {
-		sigprocmask(SIG_BLOCK, &set, NULL);
-		fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	}
-	return fd;
-}
 
 /* Looks without taking, so that the descriptor stays readable. */
 bool tool_stopped(void)

@@ -62,8 +62,6 @@ void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid);
 bool tool_is_terminal(FILE *to);
 bool tool_colour(FILE *to);
 
-/* A descriptor that is readable after SIGINT or SIGTERM, for clock_wait; made once, the signals are blocked. */
-int tool_stop_fd(void);
-bool tool_stopped(void); /* has one come? */
+bool tool_stopped(void); /* has SIGINT or SIGTERM come?  They are blocked (clock_stop_fd) */
 
 #endif

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
-#include "channels/tool/tool.h"
 #include "channels/tool/writer_inside.h"
 
 #define CHUNK_BYTES (1u << 17)
@@ -275,7 +274,8 @@ static void no_more(struct writer *w)
 
 int writer_finish(struct writer *w)
 {
-	struct clock_fd fds[] = { { .fd = w->ended_fd, .events = POLLIN }, { .fd = tool_stop_fd(), .events = POLLIN } };
+	struct clock_fd fds[] = { { .fd = w->ended_fd, .events = POLLIN },
+				  { .fd = clock_stop_fd(), .events = POLLIN } };
 	struct signalfd_siginfo first;
 	uint64_t bytes = 0;
 	bool slow = false;

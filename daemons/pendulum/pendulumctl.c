@@ -87,7 +87,7 @@ static void end(struct cycle *now)
 	}
 }
 
-/* What an empty cycle takes because both clocks are read is taken off; it follows at once, in the same caches. */
+/* The cost of reading both clocks is subtracted: that of an empty cycle, which follows at once in the same caches. */
 static void account(struct controller *c, const struct cycle *now)
 {
 	struct cycle empty;

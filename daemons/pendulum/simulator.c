@@ -2,11 +2,8 @@
 #include "daemons/pendulum/simulator.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "channels/clock.h"
 #include "channels/notify.h"
@@ -101,20 +98,9 @@ static void tick(struct run *r)
 	r->tick_ns += r->step_ns;
 }
 
-static int stop_fd(void)
-{
-	sigset_t stop;
-
-	sigemptyset(&stop);
-	sigaddset(&stop, SIGTERM);
-	sigaddset(&stop, SIGINT);
-	sigprocmask(SIG_BLOCK, &stop, NULL);
-	return signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int play(struct run *r)
 {
-	struct clock_fd stop = { .fd = stop_fd(), .events = POLLIN };
+	struct clock_fd stop = { .fd = clock_stop_fd(), .events = POLLIN };
 	int status = 0;
 
 	notify_open(&r->notify);
@@ -127,7 +113,6 @@ static int play(struct run *r)
 	}
 	notify_stopping(&r->notify);
 	notify_close(&r->notify);
-	close(stop.fd);
 	return status < 0 ? SIMULATOR_FAILED : 0;
 }
 

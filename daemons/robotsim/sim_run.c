@@ -1,11 +1,9 @@
 /* sim_run.c: robotsim run: plays the devices of a robot file until a signal ends it. */
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "channels/notify.h"
@@ -33,17 +31,6 @@ static const struct settings_row rows[] = {
 };
 
 static struct sim sim;
-
-static int stop_fd(void)
-{
-	sigset_t stop;
-
-	sigemptyset(&stop);
-	sigaddset(&stop, SIGTERM);
-	sigaddset(&stop, SIGINT);
-	sigprocmask(SIG_BLOCK, &stop, NULL);
-	return signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 static void be_real_time(int priority)
 {
@@ -160,7 +147,7 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 		list(robot);
 		return 0;
 	}
-	stop = stop_fd(); /* before anybody can see us */
+	stop = clock_stop_fd(); /* before anybody can see us */
 	r = clock_set_open(&set);
 	if (!r)
 		r = clock_set_add_fd(set, stop, POLLIN, TAG_STOP);
@@ -184,7 +171,6 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 	clock_set_close(set);
 	port_close(&body);
 	sim_control_close(&control);
-	close(stop);
 	return r;
 }
 

@@ -7,12 +7,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "channels/ach.h"
@@ -503,17 +501,6 @@ static int open_files(const struct line *line, int argc, char **argv, struct err
 	return errors->count ? -EIO : 0;
 }
 
-static int stop_fd(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int main(int argc, char **argv)
 {
 	struct line line = { 0 };
@@ -541,7 +528,7 @@ int main(int argc, char **argv)
 		error_add(&errors, "%s", endplate_errstr());
 	if (errors.count || open_files(&line, argc, argv, &errors))
 		return FAILED;
-	stop = stop_fd(); /* threads have its mask of signals */
+	stop = clock_stop_fd(); /* threads have its mask of signals */
 	if (line.timers && !vt_clock_end())
 		start_timers((int)line.timers);
 	run(stop, line.until_ns ? r.begin_ns + line.until_ns : CLOCK_NEVER);

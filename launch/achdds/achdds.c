@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "channels/clock.h"
 #include "channels/notify.h"
-#include "channels/tool/tool.h"
 #include "config/options.h"
 #include "config/run.h"
 #include "launch/achdds/bridge.h"
@@ -229,7 +229,7 @@ static int open_all(struct error_sink *errors)
 	if (!r)
 		r = clock_set_add_fd(a.bridge.set, node_fd(a.bridge.node), POLLIN, BRIDGE_TAG_NODE);
 	if (!r)
-		r = clock_set_add_fd(a.bridge.set, tool_stop_fd(), POLLIN, BRIDGE_TAG_STOP);
+		r = clock_set_add_fd(a.bridge.set, clock_stop_fd(), POLLIN, BRIDGE_TAG_STOP);
 	return r ? r : node_announce(a.bridge.node);
 }
 
@@ -250,7 +250,7 @@ static int bridge(struct error_sink *errors)
 	struct error_sink quiet = { 0 };
 	int status = FAILED;
 
-	tool_stop_fd(); /* from here on a signal is an orderly end */
+	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!open_all(errors)) {
 		/* Where only the robot's user may make channels, events are lines. */
 		if (report_open(&a.bridge.report, PROGRAM, a.line.name, &quiet))

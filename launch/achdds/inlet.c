@@ -17,7 +17,7 @@ static int attach(const struct inlets *inlets, ach_channel_t *chan, const char *
 	return ach_open(chan, name, &attr) == ACH_OK ? 0 : -ENOENT;
 }
 
-/* What comes from now on is reported. */
+/* Messages from now on are reported. */
 static int wait_for(struct inlets *inlets, struct inlet *inlet)
 {
 	int r = attach(inlets, &inlet->watch, inlet->name);

@@ -6,7 +6,6 @@
 
 #include "channels/ach_file.h"
 #include "launch/achdds/publish.h"
-#include "launch/common/lines.h"
 
 #define BATCH 64	  /* messages of a link before the others have their turn */
 #define LOOK_NS 500000000 /* between two looks whether a channel was removed */

@@ -2,7 +2,7 @@
  *
  * The sender publishes each message of a channel with its Ach sequence number.  The receiver measures how far the
  * sender's clock is ahead (relay_clock.h), translates the times in the message, and puts it into a channel of the same
- * name that it makes itself.  What was lost on the way is counted by the sequence numbers.  Without a measured offset,
+ * name that it makes itself.  Messages lost on the way are counted by the sequence numbers.  Without a measured offset,
  * or while that may be wrong by more than the plan allows, nothing is delivered.
  *
  * A reference goes to the driver as any other (subscribe.h): its validity, at most that of the plan, counts from its

@@ -11,22 +11,21 @@
 #include <unistd.h>
 
 #include "channels/ach_file.h"
+#include "channels/clock.h"
 #include "channels/notify.h"
 #include "channels/tool/recorder.h"
-#include "channels/tool/tool.h"
 #include "config/options.h"
 #include "config/run.h"
 #include "config/text.h"
 #include "daemons/drv/report.h"
 #include "launch/achlogd/achlogd.h"
-#include "launch/achlogd/places.h"
 #include "launch/common/logs.h"
 
 #define PROGRAM "achlogd"
 #define WRONG 100
 #define FAILED 111
 #define BUFFER_BYTES (16 << 20) /* that wait for the disk */
-#define SCAN_NS 1000000000	/* between two looks for channels, if the folder does not tell */
+#define SCAN_NS 1000000000	/* between two looks for channels, if the folder cannot be watched */
 #define PATTERNS_MAX 64
 
 struct line {
@@ -295,7 +294,7 @@ int main(int argc, char **argv)
 		return status;
 	if (check(argc, argv, &errors))
 		return WRONG;
-	tool_stop_fd(); /* from here on a signal is an orderly end */
+	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (find_folder(&errors))
 		return FAILED;
 	report_open(&l.report, PROGRAM, l.line.name, &errors); /* if it is refused, it is tried again */

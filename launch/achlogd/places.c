@@ -5,7 +5,6 @@
 
 #include "channels/tool/pieces.h"
 #include "launch/achlogd/achlogd.h"
-#include "launch/achlogd/places.h"
 
 struct places {
 	struct recorder_place *found; /* number 0: described, and its last message is not found yet */

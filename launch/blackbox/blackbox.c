@@ -12,10 +12,10 @@
 #include "can/tool/program.h"
 #include "can/tool/tap.h"
 #include "channels/ach_file.h"
+#include "channels/clock.h"
 #include "channels/notify.h"
 #include "channels/tool/pieces.h"
 #include "channels/tool/recorder.h"
-#include "channels/tool/tool.h"
 #include "config/robot.h"
 #include "config/run.h"
 #include "config/text.h"
@@ -235,7 +235,7 @@ static void remove_pieces(const char *whole)
 	free(pieces);
 }
 
-/* What is recorded becomes an incident. */
+/* Makes an incident of the recording. */
 static void freeze(void)
 {
 	struct error_sink lines = { say_error, NULL, 0 };
@@ -497,7 +497,7 @@ int main(int argc, char **argv)
 		status = add_file(b.line.config, &errors);
 	if (status)
 		return status;
-	tool_stop_fd(); /* from here on a signal is an orderly end */
+	clock_stop_fd(); /* from here on a signal is an orderly end */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	status = make_folders(&errors);
 	if (!status)
