@@ -11,7 +11,7 @@
 #define S_NS 1000000000
 #define SET_BACK_NS S_NS /* a stamp that lies further back than this is from another time */
 
-int64_t budget_bits_ns(uint64_t bits, uint32_t bitrate)
+static int64_t bits_ns(uint64_t bits, uint32_t bitrate)
 {
 	return (int64_t)((bits * S_NS + bitrate / 2) / bitrate);
 }
@@ -231,9 +231,9 @@ static struct bits_fd cost_of(const struct budget_bus *bus, const struct frame *
 
 static int64_t cost_ns(const struct budget_bus *bus, const struct bits_fd *cost)
 {
-	int64_t ns = budget_bits_ns(cost->slow, bus->bitrate);
+	int64_t ns = bits_ns(cost->slow, bus->bitrate);
 
-	return cost->fast ? ns + budget_bits_ns(cost->fast, bus->data_bitrate) : ns;
+	return cost->fast ? ns + bits_ns(cost->fast, bus->data_bitrate) : ns;
 }
 
 static void sum_add(struct budget_sum *sum, const struct frame *f, const struct bits_fd *cost, bool timed)

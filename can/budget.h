@@ -136,8 +136,6 @@ double budget_rate_hz(const struct budget *b, uint64_t timed); /* less than 0: n
 
 int64_t budget_median_ns(const struct budget_periods *p); /* 0: there is none */
 
-int64_t budget_bits_ns(uint64_t bits, uint32_t bitrate); /* how long they take */
-
 const char *budget_error_name(unsigned int kind); /* "bus off" */
 
 #endif

@@ -49,6 +49,26 @@ static inline unsigned int frame_data_len(const struct frame *f)
 	return f->id & FRAME_RTR ? 0 : f->len;
 }
 
+/* Numbers in data, the low byte first; and n bytes with the high one first. */
+static inline uint16_t frame_le16(const uint8_t *data)
+{
+	return (uint16_t)(data[0] | data[1] << 8);
+}
+
+static inline uint32_t frame_le32(const uint8_t *data)
+{
+	return frame_le16(data) | (uint32_t)frame_le16(data + 2) << 16;
+}
+
+static inline uint32_t frame_be(const uint8_t *data, unsigned int n)
+{
+	uint32_t value = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		value = value << 8 | data[i];
+	return value;
+}
+
 /* Equal on the wire: bytes that are not sent are ignored. */
 bool frame_equal(const struct frame *a, const struct frame *b);
 

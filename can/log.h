@@ -135,9 +135,6 @@ int log_stamp(const char *text, int64_t *ns);
 #define LOG_WRITE_MAX 256
 size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, const struct frame *f);
 
-/* The same with its direction at the end, if that is known. */
-size_t log_write_record(char text[LOG_WRITE_MAX], const struct log_record *r);
-
 /* A comment that says how many frames were lost just here: "# can0: 12 frames lost".  can-utils skip it,
  * log_next adds it up. */
 size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames);

@@ -37,20 +37,21 @@ static const char too_short[] = "the object is shorter than its type has it";
 /* Year, month, day of the week, day, hour, minute, second, millisecond. */
 static int64_t system_time(const unsigned char *b)
 {
-	struct tm wall = { .tm_year = log_le16(b) - 1900,
-			   .tm_mon = log_le16(b + 2) - 1,
-			   .tm_mday = log_le16(b + 6),
-			   .tm_hour = log_le16(b + 8),
-			   .tm_min = log_le16(b + 10),
-			   .tm_sec = log_le16(b + 12) };
+	struct tm wall = { .tm_year = frame_le16(b) - 1900,
+			   .tm_mon = frame_le16(b + 2) - 1,
+			   .tm_mday = frame_le16(b + 6),
+			   .tm_hour = frame_le16(b + 8),
+			   .tm_min = frame_le16(b + 10),
+			   .tm_sec = frame_le16(b + 12) };
 
-	return log_le16(b) < 1970 || log_le16(b) > 2200 ? 0 : log_local_ns(wall, log_le16(b + 14) * INT64_C(1000000));
+	return frame_le16(b) < 1970 || frame_le16(b) > 2200 ? 0
+							    : log_local_ns(wall, frame_le16(b + 14) * INT64_C(1000000));
 }
 
 static const char *read_file_header(struct log *log, const unsigned char *b)
 {
 	log->of.start_ns = system_time(b + 40);
-	log_skip(log, log_le32(b + 4));
+	log_skip(log, frame_le32(b + 4));
 	log->line--;
 	return log_nothing;
 }
@@ -81,8 +82,8 @@ static const char *read_message(struct log_record *r, struct body b)
 
 	if (b.n < 16)
 		return too_short;
-	wrong = log_set_channel(r, log_le16(b.at));
-	wrong = wrong ? wrong : set_id(&r->frame, log_le32(b.at + 4));
+	wrong = log_set_channel(r, frame_le16(b.at));
+	wrong = wrong ? wrong : set_id(&r->frame, frame_le32(b.at + 4));
 	if (wrong)
 		return wrong;
 	r->direction = b.at[2] & SENT ? 'T' : 'R';
@@ -96,8 +97,8 @@ static const char *read_fd(struct log_record *r, struct body b)
 
 	if (b.n < 20)
 		return too_short;
-	wrong = log_set_channel(r, log_le16(b.at));
-	wrong = wrong ? wrong : set_id(&r->frame, log_le32(b.at + 4));
+	wrong = log_set_channel(r, frame_le16(b.at));
+	wrong = wrong ? wrong : set_id(&r->frame, frame_le32(b.at + 4));
 	if (wrong)
 		return wrong;
 	r->direction = b.at[2] & SENT ? 'T' : 'R';
@@ -117,10 +118,10 @@ static const char *read_fd64(struct log_record *r, struct body b)
 	if (b.n < 40)
 		return too_short;
 	wrong = log_set_channel(r, b.at[0]);
-	wrong = wrong ? wrong : set_id(&r->frame, log_le32(b.at + 4));
+	wrong = wrong ? wrong : set_id(&r->frame, frame_le32(b.at + 4));
 	if (wrong)
 		return wrong;
-	flags = log_le32(b.at + 12);
+	flags = frame_le32(b.at + 12);
 	r->direction = b.at[34] ? 'T' : 'R';
 	if (flags & FD64)
 		r->frame.flags =
@@ -132,7 +133,7 @@ static const char *read_fd64(struct log_record *r, struct body b)
 
 static const char *read_error(struct log_record *r, struct body b)
 {
-	const char *wrong = b.n < 2 ? too_short : log_set_channel(r, log_le16(b.at));
+	const char *wrong = b.n < 2 ? too_short : log_set_channel(r, frame_le16(b.at));
 
 	return wrong ? wrong : log_set_error(r);
 }
@@ -157,7 +158,7 @@ static const struct {
 
 static const char *read_object(struct log *log, struct log_record *r, const unsigned char *object, uint32_t size)
 {
-	const uint32_t header = log_le16(object + 4), type = log_le32(object + 12);
+	const uint32_t header = frame_le16(object + 4), type = frame_le32(object + 12);
 	uint64_t stamp;
 	const char *wrong;
 
@@ -167,7 +168,7 @@ static const char *read_object(struct log *log, struct log_record *r, const unsi
 		if (header < BLF_HEADER || header > size)
 			return "the size of an object's header is damaged";
 		stamp = log_le64(object + 24);
-		if (__builtin_mul_overflow(stamp, log_le32(object + 16) == BLF_TIME_10US ? 10000u : 1u, &stamp) ||
+		if (__builtin_mul_overflow(stamp, frame_le32(object + 16) == BLF_TIME_10US ? 10000u : 1u, &stamp) ||
 		    stamp > INT64_MAX)
 			return "the time is beyond all measure";
 		wrong = log_set_time(r, log->of.start_ns, (int64_t)stamp);
@@ -216,14 +217,14 @@ const char *log_blf_record(struct log *log, struct log_record *r)
 		return "there is no object where one should be: what follows is lost";
 	}
 	b = log_bytes(log, BLF_BASE);
-	size = b ? log_le32(b + 8) : 0;
+	size = b ? frame_le32(b + 8) : 0;
 	if (!b && log->cut)
 		return log_end;
 	if (size < BLF_BASE) {
 		log_stop(log);
 		return b ? "the size of an object is damaged: what follows is lost" : "the object is cut off";
 	}
-	if (size > BLF_OBJECT_MAX && !is_frame(log_le32(b + 12))) /* such as an image */
+	if (size > BLF_OBJECT_MAX && !is_frame(frame_le32(b + 12))) /* such as an image */
 		return log_skip(log, size) || log->cut ? log_nothing : "the object is cut off";
 	if (size > BLF_OBJECT_MAX) {
 		log_stop(log);

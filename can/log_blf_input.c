@@ -1,7 +1,7 @@
 /* log_blf_input.c: the objects of a BLF file without their containers.
  *
  * The file is a header and containers, each with a piece of the stream of objects, plain or by zlib; an object may lie
- * across the end of one.  What comes out is the header and the objects.  Objects outside of a container come out, too.
+ * across the end of one.  The output is the header and the objects.  Objects outside of a container come out, too.
  * A container is decompressed as a whole, because its checksum is at its end: of a damaged one nothing comes out.  Of
  * one that is cut off comes out what is there.
  */
@@ -64,7 +64,7 @@ static int begin_file(struct blf *b)
 
 	if (more <= 0)
 		return more < 0 ? more : wrong(b, "the header of the file is cut off");
-	size = log_le32(b->head + 4);
+	size = frame_le32(b->head + 4);
 	if (size < 72 || size > BLF_OBJECT_MAX)
 		return wrong(b, "the header of the file is damaged");
 	b->size = log_le64(b->head + 16);
@@ -82,7 +82,7 @@ static int begin_container(struct blf *b, uint32_t object_size)
 		return more < 0 ? more : wrong(b, "a container is cut off: what follows is lost");
 	if (object_size < BLF_CONTAINER)
 		return wrong(b, "the size of a container is damaged: what follows is lost");
-	method = log_le16(b->head + 16);
+	method = frame_le16(b->head + 16);
 	if (method != BLF_PLAIN && method != BLF_ZLIB)
 		return wrong(b, "a container has an unknown compression: what follows is lost");
 	*(method == BLF_ZLIB ? &b->packed : &b->plain) = object_size - BLF_CONTAINER;
@@ -116,8 +116,8 @@ static int begin_object(struct blf *b)
 	more = gather(b, BLF_BASE);
 	if (more <= 0)
 		return more < 0 ? more : wrong(b, "an object is cut off: what follows is lost");
-	size = log_le32(b->head + 8);
-	if (log_le32(b->head + 12) == BLF_LOG_CONTAINER)
+	size = frame_le32(b->head + 8);
+	if (frame_le32(b->head + 12) == BLF_LOG_CONTAINER)
 		return begin_container(b, size);
 	if (size < BLF_BASE)
 		return wrong(b, "the size of an object is damaged: what follows is lost");

@@ -119,25 +119,18 @@ size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, c
 	return (size_t)(to - text);
 }
 
-size_t log_write_record(char text[LOG_WRITE_MAX], const struct log_record *r)
-{
-	size_t len = log_write_line(text, r->t_ns, r->bus, &r->frame);
-
-	if (!r->direction)
-		return len;
-	text[len - 1] = ' ';
-	text[len++] = r->direction;
-	text[len++] = '\n';
-	text[len] = '\0';
-	return len;
-}
-
 void log_candump_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	char text[LOG_WRITE_MAX];
+	size_t len = log_write_line(text, r->t_ns, r->bus, &r->frame);
 
 	(void)channel;
-	log_writer_add(w, text, log_write_record(text, r));
+	if (r->direction) {
+		text[len - 1] = ' ';
+		text[len++] = r->direction;
+		text[len++] = '\n';
+	}
+	log_writer_add(w, text, len);
 }
 
 size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames)

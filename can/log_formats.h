@@ -9,7 +9,7 @@
 #include "can/log_parse.h"
 #include "can/log_writer.h"
 
-/* What a format has no place for. */
+/* Properties of frames that a format cannot hold. */
 #define LOG_NO_FD 1
 #define LOG_NO_BUSES 2	   /* more than one bus */
 #define LOG_NO_DIRECTION 4 /* that a frame was sent */

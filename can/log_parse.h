@@ -48,19 +48,9 @@ bool log_skip(struct log *log, uint64_t n);
 /* Nothing more can be read: where the next record begins is not known. */
 void log_stop(struct log *log);
 
-static inline uint16_t log_le16(const unsigned char *b)
-{
-	return (uint16_t)(b[0] | b[1] << 8);
-}
-
-static inline uint32_t log_le32(const unsigned char *b)
-{
-	return (uint32_t)log_le16(b) | (uint32_t)log_le16(b + 2) << 16;
-}
-
 static inline uint64_t log_le64(const unsigned char *b)
 {
-	return (uint64_t)log_le32(b) | (uint64_t)log_le32(b + 4) << 32;
+	return (uint64_t)frame_le32(b) | (uint64_t)frame_le32(b + 4) << 32;
 }
 
 /* ---- pieces of a line ---- */

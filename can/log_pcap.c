@@ -59,7 +59,7 @@ size_t log_pcap_packet(unsigned char to[LOG_PCAP_PACKET], const struct frame *f)
 
 uint32_t log_pcap_u32(const struct log *log, const unsigned char *b)
 {
-	const uint32_t value = log_le32(b);
+	const uint32_t value = frame_le32(b);
 
 	return log->of.swapped ? __builtin_bswap32(value) : value;
 }
@@ -68,7 +68,7 @@ uint32_t log_pcap_u32(const struct log *log, const unsigned char *b)
 
 bool log_pcap_probe(const unsigned char *bytes, size_t n)
 {
-	const uint32_t magic = n >= 4 ? log_le32(bytes) : 0, other = __builtin_bswap32(magic);
+	const uint32_t magic = n >= 4 ? frame_le32(bytes) : 0, other = __builtin_bswap32(magic);
 
 	return magic == MAGIC_US || magic == MAGIC_NS || other == MAGIC_US || other == MAGIC_NS;
 }
@@ -82,7 +82,7 @@ static const char *read_file_header(struct log *log)
 		log_stop(log);
 		return "the header of the file is cut off";
 	}
-	magic = log_le32(b);
+	magic = frame_le32(b);
 	log->of.swapped = magic != MAGIC_US && magic != MAGIC_NS;
 	log->of.unit_ns = log_pcap_u32(log, b) == MAGIC_NS ? 1 : 1000;
 	if ((log_pcap_u32(log, b + 20) & 0xFFFF) != LOG_PCAP_LINK_TYPE) {
@@ -128,7 +128,7 @@ const char *log_pcap_record(struct log *log, struct log_record *r)
 
 /* ---- writing ---- */
 
-static void put32(struct log_writer *w, uint32_t value)
+void log_pcap_put32(struct log_writer *w, uint32_t value)
 {
 	const unsigned char b[4] = { (unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
 				     (unsigned char)(value >> 24) };
@@ -139,12 +139,12 @@ static void put32(struct log_writer *w, uint32_t value)
 void log_pcap_begin(struct log_writer *w, const struct log_record *first)
 {
 	(void)first;
-	put32(w, MAGIC_NS);
-	put32(w, 4 << 16 | 2); /* version 2.4 */
-	put32(w, 0);
-	put32(w, 0);
-	put32(w, LOG_PCAP_PACKET);
-	put32(w, LOG_PCAP_LINK_TYPE);
+	log_pcap_put32(w, MAGIC_NS);
+	log_pcap_put32(w, 4 << 16 | 2); /* version 2.4 */
+	log_pcap_put32(w, 0);
+	log_pcap_put32(w, 0);
+	log_pcap_put32(w, LOG_PCAP_PACKET);
+	log_pcap_put32(w, LOG_PCAP_LINK_TYPE);
 }
 
 void log_pcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
@@ -154,9 +154,9 @@ void log_pcap_put(struct log_writer *w, const struct log_record *r, unsigned int
 	const size_t n = log_pcap_packet(packet, &r->frame);
 
 	(void)channel;
-	put32(w, (uint32_t)(ns / NS_PER_S));
-	put32(w, (uint32_t)(ns % NS_PER_S));
-	put32(w, (uint32_t)n);
-	put32(w, (uint32_t)n);
+	log_pcap_put32(w, (uint32_t)(ns / NS_PER_S));
+	log_pcap_put32(w, (uint32_t)(ns % NS_PER_S));
+	log_pcap_put32(w, (uint32_t)n);
+	log_pcap_put32(w, (uint32_t)n);
 	log_writer_add(w, packet, n);
 }

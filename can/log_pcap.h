@@ -14,4 +14,7 @@ uint32_t log_pcap_u32(const struct log *log, const unsigned char *b);
 /* The frame as a packet; returns its length. */
 size_t log_pcap_packet(unsigned char to[LOG_PCAP_PACKET], const struct frame *f);
 
+struct log_writer;
+void log_pcap_put32(struct log_writer *w, uint32_t value); /* the low byte first */
+
 #endif

@@ -35,12 +35,12 @@ struct block {
 
 static uint16_t u16(const struct log *log, const unsigned char *b)
 {
-	return log->of.swapped ? __builtin_bswap16(log_le16(b)) : log_le16(b);
+	return log->of.swapped ? __builtin_bswap16(frame_le16(b)) : frame_le16(b);
 }
 
 bool log_pcapng_probe(const unsigned char *bytes, size_t n)
 {
-	return n >= 4 && log_le32(bytes) == SECTION;
+	return n >= 4 && frame_le32(bytes) == SECTION;
 }
 
 /* The next option, taken off; false: there is none. */
@@ -193,8 +193,8 @@ const char *log_pcapng_record(struct log *log, struct log_record *r)
 	if (!log_bytes(log, 1))
 		return log_end;
 	b = log_bytes(log, BLOCK_MIN);
-	if (b && log_le32(b) == SECTION)
-		log->of.swapped = log_le32(b + 8) != SECTION_ORDER;
+	if (b && frame_le32(b) == SECTION)
+		log->of.swapped = frame_le32(b + 8) != SECTION_ORDER;
 	type = b ? log_pcap_u32(log, b) : 0;
 	len = b ? log_pcap_u32(log, b + 4) : 0;
 	if (!b || len < BLOCK_MIN || len % 4 || (len > BLOCK_MAX && type == PACKET)) {
@@ -222,24 +222,16 @@ const char *log_pcapng_record(struct log *log, struct log_record *r)
 
 /* ---- writing ---- */
 
-static void put32(struct log_writer *w, uint32_t value)
-{
-	const unsigned char b[4] = { (unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
-				     (unsigned char)(value >> 24) };
-
-	log_writer_add(w, b, 4);
-}
-
 void log_pcapng_begin(struct log_writer *w, const struct log_record *first)
 {
 	(void)first;
-	put32(w, SECTION);
-	put32(w, 28);
-	put32(w, SECTION_ORDER);
-	put32(w, 1); /* version 1.0 */
-	put32(w, UINT32_MAX);
-	put32(w, UINT32_MAX);
-	put32(w, 28);
+	log_pcap_put32(w, SECTION);
+	log_pcap_put32(w, 28);
+	log_pcap_put32(w, SECTION_ORDER);
+	log_pcap_put32(w, 1); /* version 1.0 */
+	log_pcap_put32(w, UINT32_MAX);
+	log_pcap_put32(w, UINT32_MAX);
+	log_pcap_put32(w, 28);
 	w->interfaces_n = 0;
 }
 
@@ -248,17 +240,17 @@ static void put_interface(struct log_writer *w, const char *name)
 {
 	const uint32_t n = (uint32_t)strlen(name), len = 20 + 4 + (n + 3) / 4 * 4 + 8 + 4;
 
-	put32(w, INTERFACE);
-	put32(w, len);
-	put32(w, LOG_PCAP_LINK_TYPE);
-	put32(w, LOG_PCAP_PACKET);
-	put32(w, OPTION_NAME | n << 16);
+	log_pcap_put32(w, INTERFACE);
+	log_pcap_put32(w, len);
+	log_pcap_put32(w, LOG_PCAP_LINK_TYPE);
+	log_pcap_put32(w, LOG_PCAP_PACKET);
+	log_pcap_put32(w, OPTION_NAME | n << 16);
 	log_writer_add(w, name, n);
 	log_writer_add(w, "\0\0\0", (4 - n % 4) % 4);
-	put32(w, OPTION_RESOLUTION | 1 << 16);
-	put32(w, 9);
-	put32(w, 0);
-	put32(w, len);
+	log_pcap_put32(w, OPTION_RESOLUTION | 1 << 16);
+	log_pcap_put32(w, 9);
+	log_pcap_put32(w, 0);
+	log_pcap_put32(w, len);
 }
 
 void log_pcapng_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
@@ -273,18 +265,18 @@ void log_pcapng_put(struct log_writer *w, const struct log_record *r, unsigned i
 		put_interface(w, w->buses[w->interfaces_n].name);
 	while (strcmp(w->buses[interface].name, r->bus) != 0)
 		interface++;
-	put32(w, PACKET);
-	put32(w, len);
-	put32(w, interface);
-	put32(w, (uint32_t)(ns >> 32));
-	put32(w, (uint32_t)ns);
-	put32(w, n);
-	put32(w, n);
+	log_pcap_put32(w, PACKET);
+	log_pcap_put32(w, len);
+	log_pcap_put32(w, interface);
+	log_pcap_put32(w, (uint32_t)(ns >> 32));
+	log_pcap_put32(w, (uint32_t)ns);
+	log_pcap_put32(w, n);
+	log_pcap_put32(w, n);
 	log_writer_add(w, packet, n);
 	if (r->direction) {
-		put32(w, OPTION_FLAGS | 4 << 16);
-		put32(w, r->direction == 'R' ? 1 : 2);
-		put32(w, 0);
+		log_pcap_put32(w, OPTION_FLAGS | 4 << 16);
+		log_pcap_put32(w, r->direction == 'R' ? 1 : 2);
+		log_pcap_put32(w, 0);
 	}
-	put32(w, len);
+	log_pcap_put32(w, len);
 }

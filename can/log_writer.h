@@ -9,7 +9,7 @@
  *		...
  *
  * A format that numbers its buses gives canN the number N + 1, and other names the lowest free numbers, with a line.
- * What a format has no place for is refused with a line, or with LOG_LENIENT left out, reported once and counted:
+ * A record that a format cannot hold is refused with a line, or with LOG_LENIENT left out, reported once and counted:
  * frames of a kind that it does not have, the second bus, that a frame was sent, which error an error frame is about.
  */
 #ifndef CAN_LOG_WRITER_H

@@ -66,7 +66,8 @@ void traffic_free(struct traffic *plan)
 
 /* ---- frames ---- */
 
-int64_t traffic_frame_ns(const struct traffic_bus *bus, uint32_t id, unsigned int len, uint8_t flags, bool stuffed)
+/* The longest time of a frame on the wire, without stuff bits or with as many as possible, and the space behind it. */
+static int64_t frame_ns(const struct traffic_bus *bus, uint32_t id, unsigned int len, uint8_t flags, bool stuffed)
 {
 	const struct bits_rates rates = { bus->bitrate, bus->data_bitrate };
 
@@ -98,8 +99,8 @@ static struct traffic_frame *add_frame(struct traffic *plan, enum traffic_kind k
 	f->r = (struct response_frame){ .order = bits_arbitration(id),
 					.sender = kind == TRAFFIC_SENT ? HOST : RESPONSE_ALONE,
 					.cause = -1,
-					.time_ns = traffic_frame_ns(bus, id, len, row->flags, true),
-					.least_ns = traffic_frame_ns(bus, id, 0, row->flags, false),
+					.time_ns = frame_ns(bus, id, len, row->flags, true),
+					.least_ns = frame_ns(bus, id, 0, row->flags, false),
 					.jitter_ns = kind == TRAFFIC_SENT ? plan->jitter_ns : 0 };
 	return f;
 }
@@ -264,7 +265,7 @@ static void sum_up(struct traffic *plan, unsigned int number)
 		bus->late += f->late && f->kind == TRAFFIC_SENT;
 		bus->any += !f->r.period_ns;
 		bus->load_most += share(f, f->r.time_ns);
-		bus->load_least += share(f, traffic_frame_ns(bus, f->id, f->len, f->flags, false));
+		bus->load_least += share(f, frame_ns(bus, f->id, f->len, f->flags, false));
 		bus->hz += f->r.burst * rate_hz(f->r.period_ns);
 	}
 }

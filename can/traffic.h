@@ -121,7 +121,4 @@ int traffic_advice(const struct traffic *plan, unsigned int bus, char text[TRAFF
 /* Spreads the ticks of drivers that share a bus: drivers[].offset_ns. */
 void traffic_offsets(struct traffic *plan);
 
-/* The longest time of a frame on the wire, without stuff bits or with as many as possible, and the space behind it. */
-int64_t traffic_frame_ns(const struct traffic_bus *bus, uint32_t id, unsigned int len, uint8_t flags, bool stuffed);
-
 #endif

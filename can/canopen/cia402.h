@@ -4,7 +4,7 @@
  *	controlword = cia402_controlword(state, CIA402_TO_ENABLED, controlword);
  *
  * Sent once a tick, the controlword takes the drive one transition nearer to the goal.  A fault is reset by a rising
- * edge of bit 7: the controlword before tells whether the bit has to fall first.
+ * edge of bit 7: the previous controlword says whether the bit has to fall first.
  */
 #ifndef CANOPEN_CIA402_H
 #define CANOPEN_CIA402_H

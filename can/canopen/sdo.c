@@ -31,11 +31,6 @@ static void put32(uint8_t *data, uint32_t value)
 		data[i] = (uint8_t)(value >> 8 * i);
 }
 
-static uint32_t get32(const uint8_t *data)
-{
-	return data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
-}
-
 /* Eight bytes, as every SDO frame. */
 static void request(struct sdo *sdo, uint8_t command)
 {
@@ -129,7 +124,7 @@ static enum sdo_result end(struct sdo *sdo, enum sdo_result result)
 	return result;
 }
 
-/* This client ends it, and tells the server. */
+/* This client ends it, and sends an abort to the server. */
 static enum sdo_result give_up(struct sdo *sdo, uint32_t code, enum sdo_result result)
 {
 	request_object(sdo, ABORT);
@@ -162,9 +157,9 @@ static enum sdo_result upload_begun(struct sdo *sdo, const uint8_t *data)
 		memcpy(sdo->data, data + 4, sdo->len);
 		return end(sdo, SDO_DONE);
 	}
-	if (data[0] & SIZED && get32(data + 4) > SDO_DATA_MAX)
+	if (data[0] & SIZED && frame_le32(data + 4) > SDO_DATA_MAX)
 		return give_up(sdo, SDO_MEMORY, SDO_ABORTED);
-	sdo->len = data[0] & SIZED ? get32(data + 4) : 0;
+	sdo->len = data[0] & SIZED ? frame_le32(data + 4) : 0;
 	sdo->sized = data[0] & SIZED;
 	sdo->segmented = true;
 	return next_segment(sdo);
@@ -229,7 +224,7 @@ enum sdo_result sdo_rx(struct sdo *sdo, const struct frame *frame)
 	if (frame->id != SDO_ID_REPLY + sdo->node || frame->len != 8 || sdo->result != SDO_BUSY || !sdo->due_ns)
 		return sdo->result;
 	if (data[0] == ABORT && is_of_object(sdo, data)) {
-		sdo->code = get32(data + 4);
+		sdo->code = frame_le32(data + 4);
 		return end(sdo, SDO_ABORTED);
 	}
 	if (sdo->segmented)

@@ -74,11 +74,6 @@ int amc_encode(struct frame *frame, uint32_t id, enum amc_mode mode, uint16_t co
 	return 0;
 }
 
-static uint16_t get16(const uint8_t *data)
-{
-	return (uint16_t)(data[0] | data[1] << 8);
-}
-
 int amc_decode(struct amc_sample *sample, const struct frame *frame, enum amc_layout layout,
 	       const struct amc_scale *scale)
 {
@@ -86,13 +81,13 @@ int amc_decode(struct amc_sample *sample, const struct frame *frame, enum amc_la
 
 	if (frame->len != amc_layout_len(layout))
 		return -EMSGSIZE;
-	counts = (int32_t)(get16(frame->data + 2) | (uint32_t)get16(frame->data + 4) << 16);
-	sample->status = get16(frame->data);
+	counts = (int32_t)frame_le32(frame->data + 2);
+	sample->status = frame_le16(frame->data);
 	if (layout == AMC_POSITION || layout == AMC_POSITION_ONLY)
 		sample->position_rad = counts / scale->counts_per_rad;
 	else
 		sample->velocity_rad_s = counts * counts_per_raw(scale) / scale->counts_per_rad;
 	if (frame->len == 8)
-		sample->current_a = turned((int16_t)get16(frame->data + 6), scale) * scale->kp_a / MEASURED_SHIFT;
+		sample->current_a = turned((int16_t)frame_le16(frame->data + 6), scale) * scale->kp_a / MEASURED_SHIFT;
 	return 0;
 }

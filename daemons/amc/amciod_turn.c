@@ -123,7 +123,7 @@ static enum cia402_goal goal_of(const struct amciod *a, const struct amciod_driv
 		return d->state == CIA402_ENABLED && !d->power_lost ? CIA402_TO_ENABLED : CIA402_TO_READY;
 	if (orders->level < MSG_LEVEL_ESTOP)
 		return CIA402_TO_ENABLED;
-	/* A position that it should keep is no way to stop. */
+	/* Holding a position does not stop it. */
 	if (a->settings.on_estop == AMCIOD_ACTION_DISABLE &&
 	    (orders->now_ns - a->estop_ns >= a->settings.disable_ns || d->mode == AMC_MODE_POSITION))
 		return CIA402_TO_READY;

@@ -7,11 +7,6 @@
 #define OHM_LSB 0.00001
 #define SHUNTING 0x8000u
 
-static unsigned int be16(const uint8_t *bytes)
-{
-	return (unsigned int)bytes[0] << 8 | bytes[1];
-}
-
 static uint8_t checksum(const struct frame *frame)
 {
 	uint32_t sum = frame->id + ORION_LEN;
@@ -23,16 +18,16 @@ static uint8_t checksum(const struct frame *frame)
 
 int orion_decode(struct orion_cell *cell, const struct frame *frame)
 {
-	const unsigned int resistance = be16(frame->data + 3);
+	const unsigned int resistance = frame_be(frame->data + 3, 2);
 
 	if (frame->len != ORION_LEN)
 		return -EMSGSIZE;
 	if (frame->data[ORION_LEN - 1] != checksum(frame))
 		return -EBADMSG;
 	cell->number = frame->data[0];
-	cell->voltage_v = be16(frame->data + 1) * VOLT_LSB;
+	cell->voltage_v = frame_be(frame->data + 1, 2) * VOLT_LSB;
 	cell->resistance_ohm = (resistance & ~SHUNTING) * OHM_LSB;
 	cell->shunting = resistance & SHUNTING;
-	cell->open_v = be16(frame->data + 5) * VOLT_LSB;
+	cell->open_v = frame_be(frame->data + 5, 2) * VOLT_LSB;
 	return 0;
 }

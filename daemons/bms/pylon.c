@@ -12,14 +12,9 @@
 #define PERMIT_DISCHARGE 0x40u
 #define WANTS_CHARGE 0x30u /* I, II */
 
-static uint16_t u16(const uint8_t *bytes)
-{
-	return (uint16_t)(bytes[0] | bytes[1] << 8);
-}
-
 static int16_t i16(const uint8_t *bytes)
 {
-	return (int16_t)u16(bytes);
+	return (int16_t)frame_le16(bytes);
 }
 
 /* Each decoder returns false for a frame that is not as the page says.
@@ -37,7 +32,7 @@ static bool decode_limits(struct pylon_pack *p, const struct frame *f)
 /* The hundredths count if they agree with the whole percents: what they mean is not sure. */
 static bool decode_charge(struct pylon_pack *p, const struct frame *f)
 {
-	const int charge = u16(f->data), health = u16(f->data + 2), fine = u16(f->data + 4);
+	const int charge = frame_le16(f->data), health = frame_le16(f->data + 2), fine = frame_le16(f->data + 4);
 
 	if (f->len != 4 && f->len != 6)
 		return false;
@@ -74,7 +69,7 @@ static uint32_t decode_bits(const uint8_t *bytes)
 	uint32_t alarms = 0;
 
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (u16(bytes) & rows[i].bits)
+		if (frame_le16(bytes) & rows[i].bits)
 			alarms |= rows[i].alarm;
 	return alarms;
 }

@@ -9,15 +9,6 @@
 #define LBF_N 4.4482216152605
 #define INCH_M 0.0254
 
-static uint32_t be(const uint8_t *bytes, unsigned int n)
-{
-	uint32_t value = 0;
-
-	for (unsigned int i = 0; i < n; i++)
-		value = value << 8 | bytes[i];
-	return value;
-}
-
 static unsigned int opcode_of(const struct frame *frame)
 {
 	return frame->id & 0xF;
@@ -57,7 +48,7 @@ int ati_decode_firmware(struct ati_firmware *firmware, const struct frame *frame
 		return -EMSGSIZE;
 	firmware->major = frame->data[0];
 	firmware->minor = frame->data[1];
-	firmware->build = (uint16_t)be(frame->data + 2, 2);
+	firmware->build = (uint16_t)frame_be(frame->data + 2, 2);
 	return 0;
 }
 
@@ -65,8 +56,8 @@ int ati_decode_counts(uint32_t counts[2], const struct frame *frame)
 {
 	if (frame->len != 8)
 		return -EMSGSIZE;
-	counts[0] = be(frame->data, 4);
-	counts[1] = be(frame->data + 4, 4);
+	counts[0] = frame_be(frame->data, 4);
+	counts[1] = frame_be(frame->data + 4, 4);
 	return counts[0] && counts[1] ? 0 : -EPROTO;
 }
 
@@ -96,7 +87,7 @@ int ati_decode_row(double row[ATI_GAUGES], unsigned int place, const struct fram
 	if (place >= ATI_ROW_FRAMES || (opcode != ATI_MATRIX && opcode != ATI_MATRIX + place))
 		return -EPROTO;
 	for (unsigned int i = 0; i < 2; i++) {
-		const uint32_t bits = be(frame->data + 4 * i, 4);
+		const uint32_t bits = frame_be(frame->data + 4 * i, 4);
 		float value;
 
 		memcpy(&value, &bits, sizeof(value));
@@ -140,10 +131,10 @@ bool ati_halves_take(struct ati_halves *h, const struct frame *frame, int64_t t_
 	if (evens) {
 		h->evens = true;
 		h->sample.t_ns = t_ns;
-		h->sample.status = (uint16_t)be(frame->data, 2);
+		h->sample.status = (uint16_t)frame_be(frame->data, 2);
 	}
 	for (unsigned int i = 0; i < ATI_GAUGES / 2; i++)
-		h->sample.gauge[2 * i + !evens] = (int16_t)be(frame->data + 2 * i + 2 * evens, 2);
+		h->sample.gauge[2 * i + !evens] = (int16_t)frame_be(frame->data + 2 * i + 2 * evens, 2);
 	if (evens)
 		return false;
 	*sample = h->sample;

@@ -365,7 +365,7 @@ static bool answer(void *self, struct drv *drv, const struct drv_ask_answer *ask
 	return false;
 }
 
-/* A frame that belongs to no request.  A reply to another host cannot be told from a reply to this one. */
+/* A frame that belongs to no request.  Replies to other hosts look the same as replies to this one. */
 static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	struct ftd *f = self;

@@ -4,19 +4,9 @@
 
 #include "daemons/hubo-daemon/jmc.h"
 
-static uint16_t u16(const uint8_t *bytes)
-{
-	return (uint16_t)(bytes[0] | bytes[1] << 8);
-}
-
 static int16_t i16(const uint8_t *bytes)
 {
-	return (int16_t)u16(bytes);
-}
-
-static int32_t i32(const uint8_t *bytes)
-{
-	return (int32_t)(u16(bytes) | (uint32_t)u16(bytes + 2) << 16);
+	return (int16_t)frame_le16(bytes);
 }
 
 int jmc_decode_encoders(struct jmc_encoders *e, enum jmc_kind kind, const struct frame *frame)
@@ -34,7 +24,7 @@ int jmc_decode_encoders(struct jmc_encoders *e, enum jmc_kind kind, const struct
 	if (frame->len != e->n * bytes && (kind != JMC_ONE || frame->len != 8))
 		return -EMSGSIZE;
 	for (unsigned int i = 0; i < e->n; i++)
-		e->counts[e->first + i] = wide ? i32(&frame->data[4 * i]) : i16(&frame->data[2 * i]);
+		e->counts[e->first + i] = wide ? (int32_t)frame_le32(&frame->data[4 * i]) : i16(&frame->data[2 * i]);
 	return 0;
 }
 
@@ -143,12 +133,12 @@ uint8_t jmc_parameter_index(unsigned int letter, unsigned int motor)
 
 static void set_low(int32_t *value, const uint8_t *bytes)
 {
-	*value = (int32_t)(((uint32_t)*value & 0xFFFF0000u) | u16(bytes));
+	*value = (int32_t)(((uint32_t)*value & 0xFFFF0000u) | frame_le16(bytes));
 }
 
 static void set_high(int32_t *value, const uint8_t *bytes)
 {
-	*value = (int32_t)(((uint32_t)*value & 0x0000FFFFu) | (uint32_t)u16(bytes) << 16);
+	*value = (int32_t)(((uint32_t)*value & 0x0000FFFFu) | (uint32_t)frame_le16(bytes) << 16);
 }
 
 int jmc_decode_parameter(struct jmc_parameters *p, unsigned int letter, const struct frame *frame)
@@ -159,38 +149,41 @@ int jmc_decode_parameter(struct jmc_parameters *p, unsigned int letter, const st
 		return -EMSGSIZE;
 	switch ('A' + letter) {
 	case 'A':
-		p->kp = u16(b), p->ki = u16(b + 2), p->kd = u16(b + 4), p->encoder = u16(b + 6);
+		p->kp = frame_le16(b), p->ki = frame_le16(b + 2), p->kd = frame_le16(b + 4),
+		p->encoder = frame_le16(b + 6);
 		return 0;
 	case 'B':
-		p->dead_zone = u16(b);
-		p->home_direction = b[2], p->home_mode = b[3], p->search_turns = u16(b + 4);
+		p->dead_zone = frame_le16(b);
+		p->home_direction = b[2], p->home_mode = b[3], p->search_turns = frame_le16(b + 4);
 		set_low(&p->home_offset, b + 6);
 		return 0;
 	case 'C':
 		set_high(&p->home_offset, b);
-		p->lower = i32(b + 2);
+		p->lower = (int32_t)frame_le32(b + 2);
 		set_low(&p->upper, b + 6);
 		return 0;
 	case 'D':
 		set_high(&p->upper, b);
-		p->acceleration_max = u16(b + 2), p->velocity_max = u16(b + 4), p->pwm_max = u16(b + 6);
+		p->acceleration_max = frame_le16(b + 2), p->velocity_max = frame_le16(b + 4),
+		p->pwm_max = frame_le16(b + 6);
 		return 0;
 	case 'E':
-		p->current_max = u16(b), p->current_kp = u16(b + 4), p->current_kd = u16(b + 6);
+		p->current_max = frame_le16(b), p->current_kp = frame_le16(b + 4), p->current_kd = frame_le16(b + 6);
 		return 0;
 	case 'F':
-		p->current_kf = u16(b);
+		p->current_kf = frame_le16(b);
 		return 0;
 	case 'G':
-		p->rate_ms = u16(b + 2), p->board_type = b[4], p->home_acceleration = u16(b + 6);
+		p->rate_ms = frame_le16(b + 2), p->board_type = b[4], p->home_acceleration = frame_le16(b + 6);
 		return 0;
 	case 'H':
-		p->home_velocity_limit = u16(b), p->home_velocity_offset = u16(b + 2);
-		p->jam_time = u16(b + 4), p->saturation_time = u16(b + 6);
+		p->home_velocity_limit = frame_le16(b), p->home_velocity_offset = frame_le16(b + 2);
+		p->jam_time = frame_le16(b + 4), p->saturation_time = frame_le16(b + 6);
 		return 0;
 	default:
 		p->saturation_duty = b[0], p->jam_duty = b[1];
-		p->input_difference = u16(b + 2), p->error_max = u16(b + 4), p->encoder_error_max = u16(b + 6);
+		p->input_difference = frame_le16(b + 2), p->error_max = frame_le16(b + 4),
+		p->encoder_error_max = frame_le16(b + 6);
 		return 0;
 	}
 }

@@ -254,7 +254,7 @@ static bool is_live(struct imud *m, struct drv *drv, int64_t now_ns)
 	return !frozen && !silent;
 }
 
-/* Whether a DMU streams is known after listen; until then the silence is no fault. */
+/* Whether a DMU streams is known after listen; until then silence is not a fault. */
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)
 {
 	struct imud *m = self;

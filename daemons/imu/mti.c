@@ -12,19 +12,10 @@
 
 enum { TIME = 1, COUNTER = 2, STATUS = 4, ORIENTATION = 8, RATE = 16, ACCELERATION = 32, TEMPERATURE = 64 };
 
-static uint32_t be(const uint8_t *bytes, unsigned int n)
-{
-	uint32_t value = 0;
-
-	for (unsigned int i = 0; i < n; i++)
-		value = value << 8 | bytes[i];
-	return value;
-}
-
 static void decode(double *to, unsigned int n, const uint8_t *bytes, double lsb)
 {
 	for (unsigned int i = 0; i < n; i++)
-		to[i] = (int16_t)be(bytes + 2 * i, 2) * lsb;
+		to[i] = (int16_t)frame_be(bytes + 2 * i, 2) * lsb;
 }
 
 /* Of length 1: whether full scale is 32768 or 32767 makes no difference. */
@@ -93,9 +84,9 @@ static void store(struct mti *m, unsigned int part, const uint8_t *data)
 {
 	m->has |= part;
 	if (part == TIME)
-		m->time = be(data, 4);
+		m->time = frame_be(data, 4);
 	else if (part == COUNTER)
-		m->counter = be(data, 2);
+		m->counter = frame_be(data, 2);
 	else if (part == ORIENTATION)
 		decode_orientation(m->now.orientation, data);
 	else if (part == RATE)
@@ -108,7 +99,7 @@ static void store(struct mti *m, unsigned int part, const uint8_t *data)
 static void store_slow(struct mti *m, unsigned int part, const uint8_t *data, int64_t t_ns)
 {
 	if (part == STATUS) {
-		m->status = be(data, 4);
+		m->status = frame_be(data, 4);
 		m->status_known = true;
 	} else if (part == TEMPERATURE) {
 		decode(&m->temperature_k, 1, data, TEMPERATURE_LSB_K);
