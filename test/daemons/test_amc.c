@@ -5,6 +5,7 @@
 #include "can/frame_text.h"
 #include "daemons/amc/amc.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/page_lib.h"
 
 #define PAGE "hw-docs/amc.md"
 #define COUNTS_PER_RAD (4000 * 15 / (2 * M_PI))
@@ -13,15 +14,6 @@
 static struct amc_scale raw_scale(double kp_a)
 {
 	return (struct amc_scale){ .kp_a = kp_a, .ks_hz = 131072, .ki = 1, .counts_per_rad = 1 };
-}
-
-static struct frame frame_of(const char *text)
-{
-	struct frame frame;
-
-	TEST_ASSERT_NULL_MESSAGE(frame_text_read(&frame, text, strlen(text)), text);
-	memset(frame.data + frame.len, 0xA5, sizeof(frame.data) - frame.len);
-	return frame;
 }
 
 static int raw_current(const struct frame *frame)
@@ -43,7 +35,7 @@ static void say_pdo(char *said, const char *name, const char *text)
 {
 	const struct amc_scale scale = raw_scale(8192);
 	struct amc_sample s = { .current_a = NAN };
-	const struct frame frame = frame_of(text);
+	const struct frame frame = page_lib_read(text);
 
 	if (!strcmp(name, "Tpdo26")) {
 		TEST_ASSERT_EQUAL(0, amc_decode(&s, &frame, AMC_POSITION, &scale));
@@ -95,14 +87,14 @@ static bool say(const char *line, const char *answer, char *said, const char **e
 		sprintf(said, "%d", raw_current(&frame));
 	} else if (sscanf(line, "measured %lf %lf", &a, &b) == 2) {
 		scale = raw_scale(a);
-		frame = frame_of("2E3#0000000000000000");
+		frame = page_lib_read("2E3#0000000000000000");
 		frame.data[6] = (uint8_t)(int)b;
 		frame.data[7] = (uint8_t)((int)b >> 8);
 		TEST_ASSERT_EQUAL(0, amc_decode(&s, &frame, AMC_POSITION, &scale));
 		sprintf(said, "%.12g", s.current_a);
 	} else if (sscanf(line, "velocity %lf %u %lf", &a, &ki, &b) == 3) {
 		scale = (struct amc_scale){ .ks_hz = a, .ki = ki, .kp_a = 1, .counts_per_rad = 1 };
-		frame = frame_of("2E4#000000000000");
+		frame = page_lib_read("2E4#000000000000");
 		for (unsigned int i = 0; i < 4; i++)
 			frame.data[2 + i] = (uint8_t)((int32_t)b >> 8 * i);
 		TEST_ASSERT_EQUAL(0, amc_decode(&s, &frame, AMC_VELOCITY_ONLY, &scale));
@@ -119,29 +111,20 @@ static bool say(const char *line, const char *answer, char *said, const char **e
 	return true;
 }
 
+static bool take_vector(char *line)
+{
+	const char *answer = strstr(line, " = "), *expected;
+	char said[PAGE_LIB_TEXT];
+
+	if (!answer || !say(line, answer + 3, said, &expected))
+		return false;
+	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, said, line);
+	return true;
+}
+
 TEST(the_vectors_of_the_page)
 {
-	char line[256], said[256];
-	const char *expected;
-	FILE *page = fopen(PAGE, "r");
-	unsigned int vectors = 0;
-	bool inside = false;
-
-	TEST_ASSERT_NOT_NULL_MESSAGE(page, PAGE ": run from the top of the tree");
-	while (fgets(line, sizeof(line), page)) {
-		char *answer;
-
-		line[strcspn(line, "\n")] = 0;
-		if (!strncmp(line, "```", 3))
-			inside = !strcmp(line, "```vectors");
-		answer = strstr(line, " = ");
-		if (!inside || !answer || !say(line, answer + 3, said, &expected))
-			continue;
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, said, line);
-		vectors++;
-	}
-	fclose(page);
-	TEST_ASSERT_GREATER_THAN(20, vectors);
+	TEST_ASSERT_GREATER_THAN(20, page_lib_lines(PAGE, take_vector));
 }
 
 /* ---- what the page does not say ---- */
@@ -149,8 +132,8 @@ TEST(the_vectors_of_the_page)
 TEST(a_drive_that_counts_backwards_turns_every_sign)
 {
 	const struct amc_scale scale = { .kp_a = 20, .ks_hz = 20000, .ki = 1, .counts_per_rad = -COUNTS_PER_RAD };
-	const struct frame frame = frame_of("2EA#37023075000000F0");
-	const struct frame velocity = frame_of("2EB#370290D00300");
+	const struct frame frame = page_lib_read("2EA#37023075000000F0");
+	const struct frame velocity = page_lib_read("2EB#370290D00300");
 	struct amc_sample s;
 	struct frame command;
 
@@ -227,7 +210,8 @@ TEST(other_lengths_are_refused)
 TEST(each_layout_has_its_value)
 {
 	const struct amc_scale scale = raw_scale(8192);
-	const struct frame long_one = frame_of("2E3#000010000000FCFF"), short_one = frame_of("2E4#000020000000");
+	const struct frame long_one = page_lib_read("2E3#000010000000FCFF"),
+			   short_one = page_lib_read("2E4#000020000000");
 	struct amc_sample s = { 0 };
 
 	TEST_ASSERT_EQUAL(0, amc_decode(&s, &long_one, AMC_VELOCITY, &scale));

@@ -4,18 +4,9 @@
 #include "can/frame_text.h"
 #include "daemons/ft/ati.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/page_lib.h"
 
 #define PAGE "hw-docs/ati.md"
-#define TEXT_MAX 256
-
-static struct frame read_frame(const char *text)
-{
-	struct frame frame;
-
-	TEST_ASSERT_NULL_MESSAGE(frame_text_read(&frame, text, strlen(text)), text);
-	memset(frame.data + frame.len, 0xA5, sizeof(frame.data) - frame.len); /* not carried: it must not count */
-	return frame;
-}
 
 static bool say_error(char *said, int status)
 {
@@ -26,7 +17,7 @@ static bool say_error(char *said, int status)
 
 /* ---- the page ---- */
 
-static void say_ask(char *said, const char *words)
+static void say_ask(char said[PAGE_LIB_TEXT], char *words)
 {
 	unsigned int base, opcode, argument;
 	struct frame frame;
@@ -40,18 +31,15 @@ static void say_ask(char *said, const char *words)
 	frame_text_write(said, &frame);
 }
 
-static void say_sample(char *said, const char *words)
+static void say_sample(char said[PAGE_LIB_TEXT], char *words)
 {
-	char copy[TEXT_MAX], *rest = copy, *word;
 	struct ati_halves halves = { 0 };
 	struct ati_sample s;
+	struct frame frame;
 	int64_t t_ns = 0;
 
 	strcpy(said, "nothing");
-	snprintf(copy, sizeof(copy), "%s", words);
-	while ((word = strsep(&rest, " "))) {
-		const struct frame frame = read_frame(word);
-
+	while (page_lib_frame(&words, &frame)) {
 		memset(&s, 0x5A, sizeof(s));
 		t_ns += 100;
 		if (!ati_halves_take(&halves, &frame, t_ns, &s))
@@ -62,10 +50,10 @@ static void say_sample(char *said, const char *words)
 	}
 }
 
-static void say_row(char *said, const char *words)
+static void say_row(char said[PAGE_LIB_TEXT], char *words)
 {
-	const struct frame frame = read_frame(words + 2);
-	const unsigned int place = (unsigned int)(words[0] - '0');
+	const struct frame frame = page_lib_read(words + 3);
+	const unsigned int place = (unsigned int)(words[1] - '0');
 	double row[ATI_GAUGES + 2] = { 7, 7, 7, 7, 7, 7, 7, 7 };
 	unsigned int kept = 0;
 
@@ -77,9 +65,9 @@ static void say_row(char *said, const char *words)
 	sprintf(said, "%.6f %.6f", row[2 * place], row[2 * place + 1]);
 }
 
-static void say_serial(char *said, const char *words)
+static void say_serial(char said[PAGE_LIB_TEXT], char *words)
 {
-	const struct frame frame = read_frame(words);
+	const struct frame frame = page_lib_read(words + 1);
 	char serial[ATI_SERIAL_LEN + 1];
 
 	memset(serial, 'X', sizeof(serial));
@@ -87,36 +75,36 @@ static void say_serial(char *said, const char *words)
 		strcpy(said, serial);
 }
 
-static void say_firmware(char *said, const char *words)
+static void say_firmware(char said[PAGE_LIB_TEXT], char *words)
 {
-	const struct frame frame = read_frame(words);
+	const struct frame frame = page_lib_read(words + 1);
 	struct ati_firmware f;
 
 	if (!say_error(said, ati_decode_firmware(&f, &frame)))
 		sprintf(said, "%u.%u.%u", f.major, f.minor, f.build);
 }
 
-static void say_counts(char *said, const char *words)
+static void say_counts(char said[PAGE_LIB_TEXT], char *words)
 {
-	const struct frame frame = read_frame(words);
+	const struct frame frame = page_lib_read(words + 1);
 	uint32_t counts[2];
 
 	if (!say_error(said, ati_decode_counts(counts, &frame)))
 		sprintf(said, "%u %u", counts[0], counts[1]);
 }
 
-static void say_units(char *said, const char *words)
+static void say_units(char said[PAGE_LIB_TEXT], char *words)
 {
-	const struct frame frame = read_frame(words);
+	const struct frame frame = page_lib_read(words + 1);
 	uint8_t codes[2];
 
 	if (!say_error(said, ati_decode_units(codes, &frame)))
 		sprintf(said, "%.15g %.15g", ati_force_n(codes[0]), ati_torque_nm(codes[1]));
 }
 
-static void say_calibration(char *said, const char *words)
+static void say_calibration(char said[PAGE_LIB_TEXT], char *words)
 {
-	const struct frame frame = read_frame(words);
+	const struct frame frame = page_lib_read(words + 1);
 	uint8_t index;
 
 	if (!say_error(said, ati_decode_calibration(&index, &frame)))
@@ -134,7 +122,7 @@ static void say_wrench(char *said, const struct ati_wrench *w)
 	sprintf(said, "%.6f %.6f %.6f %.6f %.6f %.6f", v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
-static void say_mount(char *said, const char *words)
+static void say_mount(char said[PAGE_LIB_TEXT], char *words)
 {
 	struct ati_wrench w;
 	double degrees[3];
@@ -146,7 +134,7 @@ static void say_mount(char *said, const char *words)
 	say_wrench(said, &w);
 }
 
-static void say_weight(char *said, const char *words)
+static void say_weight(char said[PAGE_LIB_TEXT], char *words)
 {
 	double mass, center[3], direction[3];
 	struct ati_wrench w;
@@ -159,46 +147,18 @@ static void say_weight(char *said, const char *words)
 
 static const struct {
 	const char *word;
-	void (*say)(char *said, const char *words);
+	void (*say)(char said[PAGE_LIB_TEXT], char *words);
 } kinds[] = { { "ask", say_ask },	{ "sample", say_sample },	    { "row", say_row },
 	      { "serial", say_serial }, { "firmware", say_firmware },	    { "counts", say_counts },
 	      { "units", say_units },	{ "calibration", say_calibration }, { "mount", say_mount },
 	      { "weight", say_weight } };
 
-static void check(char *line)
-{
-	char said[TEXT_MAX], *expected = strstr(line, " ="), *words = strchr(line, ' ');
-
-	TEST_ASSERT_NOT_NULL_MESSAGE(expected, line);
-	expected[0] = words[0] = 0;
-	expected += expected[2] ? 3 : 2;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (!strcmp(line, kinds[i].word)) {
-			kinds[i].say(said, words + 1);
-			TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, said, words + 1);
-			return;
-		}
-	TEST_FAIL_MESSAGE(line);
-}
-
 TEST(the_pages_vectors)
 {
-	FILE *page = fopen(PAGE, "r");
 	unsigned int vectors = 0;
-	bool inside = false;
-	char line[TEXT_MAX];
 
-	TEST_ASSERT_NOT_NULL_MESSAGE(page, PAGE ": run from the top of the tree");
-	while (fgets(line, sizeof(line), page)) {
-		line[strcspn(line, "\n")] = 0;
-		if (!strncmp(line, "```", 3)) {
-			inside = !strcmp(line, "```vectors");
-		} else if (inside) {
-			check(line);
-			vectors++;
-		}
-	}
-	fclose(page);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		vectors += page_lib_each(PAGE, kinds[i].word, kinds[i].say);
 	TEST_ASSERT_EQUAL(70, vectors);
 }
 

@@ -1,9 +1,9 @@
 /* test_example.c: the codec of the example device: the vectors of its page, and what they do not say. */
-#include <math.h>
 
 #include "can/frame_text.h"
 #include "daemons/example/example.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/page_lib.h"
 
 #define PAGE "hw-docs/example.md"
 
@@ -12,13 +12,16 @@ static const char *error_name(int status)
 	return status == -EDOM ? "EDOM" : status == -ERANGE ? "ERANGE" : status == -EMSGSIZE ? "EMSGSIZE" : "?";
 }
 
-static void say_encode(char *said, const char *node, const char *velocity)
+static void say_encode(char said[PAGE_LIB_TEXT], char *words)
 {
 	struct frame frame;
+	unsigned int node;
+	double velocity;
 	int status;
 
+	TEST_ASSERT_EQUAL(2, sscanf(words, "%u turn %lf", &node, &velocity));
 	memset(&frame, 0x5A, sizeof(frame));
-	status = example_encode_turn((unsigned int)atoi(node), strtod(velocity, NULL), &frame);
+	status = example_encode_turn(node, velocity, &frame);
 	if (status) {
 		TEST_ASSERT_EQUAL_HEX8(0x5A, frame.len); /* left alone */
 		strcpy(said, error_name(status));
@@ -28,16 +31,12 @@ static void say_encode(char *said, const char *node, const char *velocity)
 	frame_text_write(said, &frame);
 }
 
-static void say_decode(char *said, const char *text)
+static void say_decode(char said[PAGE_LIB_TEXT], char *words)
 {
 	struct example_state state = { .t_ns = 7 };
-	struct frame frame;
-	int status;
+	const struct frame frame = page_lib_read(words + 1);
+	const int status = example_decode(&state, &frame, 123456789);
 
-	TEST_ASSERT_NULL_MESSAGE(frame_text_read(&frame, text, strlen(text)), text);
-	memset(frame.data + frame.len, 0xA5,
-	       sizeof(frame.data) - frame.len); /* what it does not carry does not count */
-	status = example_decode(&state, &frame, 123456789);
 	TEST_ASSERT_EQUAL_INT64(status ? 7 : 123456789, state.t_ns);
 	if (status)
 		strcpy(said, error_name(status));
@@ -48,33 +47,7 @@ static void say_decode(char *said, const char *text)
 /* Each vector is said again by the codec, and must come out the same. */
 TEST(the_pages_vectors)
 {
-	char line[256], words[4][64], said[256];
-	FILE *page = fopen(PAGE, "r");
-	unsigned int vectors = 0;
-	bool inside = false;
-
-	TEST_ASSERT_NOT_NULL_MESSAGE(page, PAGE ": run from the top of the tree");
-	while (fgets(line, sizeof(line), page)) {
-		char *answer;
-
-		line[strcspn(line, "\n")] = 0;
-		if (!strncmp(line, "```", 3))
-			inside = !strcmp(line, "```vectors");
-		else if (inside && line[0] != '#') {
-			answer = strstr(line, " = ");
-			TEST_ASSERT_NOT_NULL_MESSAGE(answer, line);
-			if (sscanf(line, "encode %63s turn %63s", words[0], words[1]) == 2)
-				say_encode(said, words[0], words[1]);
-			else if (sscanf(line, "decode %63s", words[0]) == 1)
-				say_decode(said, words[0]);
-			else
-				TEST_FAIL_MESSAGE(line);
-			TEST_ASSERT_EQUAL_STRING_MESSAGE(answer + 3, said, line);
-			vectors++;
-		}
-	}
-	fclose(page);
-	TEST_ASSERT_EQUAL(20, vectors);
+	TEST_ASSERT_EQUAL(20, page_lib_each(PAGE, "encode", say_encode) + page_lib_each(PAGE, "decode", say_decode));
 }
 
 /* Whatever can be sent reads back as what it was, within half a step. */

@@ -1,7 +1,5 @@
 /* test_robotiq.c: the codec of the Robotiq gripper says the vectors of its page. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "can/frame_text.h"
 #include "daemons/robotiq/robotiq.h"
@@ -9,15 +7,6 @@
 #include "test/daemons/page_lib.h"
 
 #define PAGE "hw-docs/robotiq.md"
-
-static struct frame read_frame(const char *text)
-{
-	struct frame frame;
-
-	TEST_ASSERT_NULL_MESSAGE(frame_text_read(&frame, text, strlen(text)), text);
-	memset(frame.data + frame.len, 0xA5, sizeof(frame.data) - frame.len); /* not carried: it must not count */
-	return frame;
-}
 
 static void say_frame(char *said, const struct frame *frame)
 {
@@ -70,8 +59,8 @@ static void say_reply(char said[PAGE_LIB_TEXT], char *words)
 	int status;
 
 	TEST_ASSERT_EQUAL(2, sscanf(words, "%63s %63s", asked, got));
-	request = read_frame(asked);
-	reply = read_frame(got);
+	request = page_lib_read(asked);
+	reply = page_lib_read(got);
 	status = robotiq_reply(&reply, &request, &value, &code);
 	if (status == -EREMOTEIO)
 		sprintf(said, "EREMOTEIO %08X", code);
@@ -195,19 +184,19 @@ TEST(shares_are_ticks)
 
 TEST(tpdos_are_halves_of_an_image)
 {
-	struct frame frame = read_frame("18B#0102030405060708");
+	struct frame frame = page_lib_read("18B#0102030405060708");
 	uint8_t r[ROBOTIQ_REGISTERS + 1];
 
 	memset(r, 0x5A, sizeof(r));
 	TEST_ASSERT_EQUAL(0, robotiq_decode_pdo(r, &frame, true));
 	TEST_ASSERT_EQUAL_HEX8(0x5A, r[0]);
 	TEST_ASSERT_EQUAL_HEX8(0x5A, r[9]);
-	frame = read_frame("28B#090A0B0C0D0E0F00");
+	frame = page_lib_read("28B#090A0B0C0D0E0F00");
 	TEST_ASSERT_EQUAL(0, robotiq_decode_pdo(r, &frame, false));
 	for (unsigned int i = 1; i < ROBOTIQ_REGISTERS; i++)
 		TEST_ASSERT_EQUAL(i, r[i]);
 	TEST_ASSERT_EQUAL_HEX8(0x5A, r[ROBOTIQ_REGISTERS]);
-	frame = read_frame("28B#FFFFFFFFFFFFFF");
+	frame = page_lib_read("28B#FFFFFFFFFFFFFF");
 	TEST_ASSERT_EQUAL(-EMSGSIZE, robotiq_decode_pdo(r, &frame, false));
 	TEST_ASSERT_EQUAL(-EMSGSIZE, robotiq_decode_pdo(r, &frame, true));
 	TEST_ASSERT_EQUAL(9, r[9]);

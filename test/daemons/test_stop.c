@@ -1,7 +1,7 @@
 /* test_stop.c: when a stop input is closed, and where a frame has its channels. */
-#include "can/frame_text.h"
 #include "daemons/stop/stop.h"
 #include "test/channels/testcase.h"
+#include "test/daemons/page_lib.h"
 
 #define MS INT64_C(1000000)
 #define BEGIN (1000 * MS)
@@ -88,7 +88,7 @@ TEST(silence_and_loss_count_as_open_and_it_has_to_close_again)
 	     { 102, 3, STOP_OPEN }, { 150, 3, STOP_OPEN }, { 201, 3, STOP_OPEN }, { 202, 3, STOP_CLOSED });
 	stop_lose(&stop);
 	TEST_ASSERT_EQUAL(0, stop.closed);
-	/* The silence ends the readings even if nobody looked in between. */
+	/* Silence ends the readings even without a tick in between. */
 	PLAY("silent between looks", { 0, 3, STOP_OPEN }, { 50, 3, STOP_OPEN });
 	stop_look(&stop, BEGIN + 101 * MS);
 	stop_read(&stop, 3, BEGIN + 102 * MS);
@@ -171,35 +171,24 @@ static void say_channels(char *said, const struct stop_frame *where, unsigned in
 			said += sprintf(said, "%s%u", said[-1] ? "," : "", where->bits[i]);
 }
 
+static bool take_vector(char *line)
+{
+	const char *expected = strstr(line, " =");
+	char bits[16], level[16], text[64], room[64] = "", *said = room + 1;
+	struct stop_frame where = { 0 };
+	struct frame frame;
+
+	TEST_ASSERT_NOT_NULL_MESSAGE(expected, line);
+	TEST_ASSERT_EQUAL_MESSAGE(4, sscanf(line, "%u %15s %15s %63s", &where.byte, bits, level, text), line);
+	where.channels = (unsigned int)sscanf(bits, "%u,%u", &where.bits[0], &where.bits[1]);
+	where.closed_is_0 = !strcmp(level, "low");
+	frame = page_lib_read(text);
+	say_channels(said, &where, stop_decode(&where, &frame));
+	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected + 2 + (expected[2] == ' '), said, line);
+	return true;
+}
+
 TEST(the_pages_vectors)
 {
-	char line[256], bits[16], level[16], text[64], room[64] = "", *said = room + 1;
-	FILE *page = fopen("hw-docs/stop.md", "r");
-	unsigned int vectors = 0;
-	bool inside = false;
-
-	TEST_ASSERT_NOT_NULL_MESSAGE(page, "run from the top of the tree");
-	while (fgets(line, sizeof(line), page)) {
-		const char *expected = strstr(line, " =");
-		struct stop_frame where = { 0 };
-		struct frame frame;
-
-		line[strcspn(line, "\n")] = 0;
-		if (!strncmp(line, "```", 3)) {
-			inside = !strcmp(line, "```vectors");
-			continue;
-		}
-		if (!inside)
-			continue;
-		TEST_ASSERT_NOT_NULL_MESSAGE(expected, line);
-		TEST_ASSERT_EQUAL_MESSAGE(4, sscanf(line, "%u %15s %15s %63s", &where.byte, bits, level, text), line);
-		where.channels = (unsigned int)sscanf(bits, "%u,%u", &where.bits[0], &where.bits[1]);
-		where.closed_is_0 = !strcmp(level, "low");
-		TEST_ASSERT_NULL_MESSAGE(frame_text_read(&frame, text, strlen(text)), text);
-		say_channels(said, &where, stop_decode(&where, &frame));
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(expected + 2 + (expected[2] == ' '), said, line);
-		vectors++;
-	}
-	fclose(page);
-	TEST_ASSERT_EQUAL(14, vectors);
+	TEST_ASSERT_EQUAL(14, page_lib_lines("hw-docs/stop.md", take_vector));
 }
