@@ -10,6 +10,7 @@
 
 #include "config/hubo_table.h"
 #include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_queue.h"
 
 enum hubo_sensor_kind { HUBO_SENSOR_FORCE, HUBO_SENSOR_FOOT, HUBO_SENSOR_INERTIAL, HUBO_SENSOR_POWER };
 
@@ -33,11 +34,7 @@ struct hubo_sensor_unit {
 	double null[5]; /* subtracted: Mx, My, Fz; tilt or angles */
 	bool no_power, silent, garbage, short_frames;
 	uint64_t random;
-	struct {
-		int64_t t_ns;
-		struct frame frame;
-	} replies[HUBO_SENSOR_REPLIES_MAX];
-	unsigned int replies_n;
+	struct sim_queue replies;
 	uint64_t asked, sent, lost, ignored;
 };
 
