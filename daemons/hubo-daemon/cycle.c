@@ -1,7 +1,7 @@
 /* cycle.c: see cycle.h. */
 #include "daemons/hubo-daemon/cycle.h"
 
-#define JUDGED_CYCLES_MIN 10
+#define COUNTED_CYCLES_MIN 10
 
 uint64_t cycle_at(int64_t t_ns, int64_t period_ns)
 {
@@ -25,9 +25,9 @@ bool cycle_due(uint64_t previous, uint64_t cycle, uint32_t divider)
 
 static uint64_t rated_cycles(const struct cycle *c)
 {
-	uint64_t cycles = CYCLE_JUDGED_NS / (uint64_t)c->period_ns;
+	uint64_t cycles = CYCLE_COUNTED_NS / (uint64_t)c->period_ns;
 
-	return cycles < JUDGED_CYCLES_MIN ? JUDGED_CYCLES_MIN : cycles;
+	return cycles < COUNTED_CYCLES_MIN ? COUNTED_CYCLES_MIN : cycles;
 }
 
 bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns)
@@ -49,8 +49,8 @@ bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns)
 	c->kept = late_ns < c->period_ns / 2 ? c->kept + 1 : 0;
 	if (cycle + 1 - c->since < rated_cycles(c))
 		return false;
-	c->judged = cycle + 1 - c->since;
-	c->judged_skipped = c->skipped;
+	c->counted = cycle + 1 - c->since;
+	c->counted_skipped = c->skipped;
 	c->since = cycle + 1;
 	c->skipped = 0;
 	return true;
@@ -63,5 +63,5 @@ bool cycle_ready(const struct cycle *c)
 
 bool cycle_too_slow(const struct cycle *c)
 {
-	return c->judged_skipped * 100 > c->judged * CYCLE_SKIPPED_MAX_PERCENT;
+	return c->counted_skipped * 100 > c->counted * CYCLE_SKIPPED_MAX_PERCENT;
 }

@@ -27,7 +27,7 @@ bool cycle_due(uint64_t previous, uint64_t cycle, uint32_t divider);
 /* ---- are they kept? ---- */
 
 #define CYCLE_READY 3		     /* kept in a row */
-#define CYCLE_JUDGED_NS 1000000000   /* over so long; ten cycles at least */
+#define CYCLE_COUNTED_NS 1000000000  /* over so long; ten cycles at least */
 #define CYCLE_SKIPPED_MAX_PERCENT 10 /* of them; above that the clock is not ready */
 
 struct cycle { /* begins as zeros but for */
@@ -35,15 +35,15 @@ struct cycle { /* begins as zeros but for */
 	bool begun;
 	uint64_t now, previous; /* numbers of this one and of the one before it that was not skipped */
 	uint64_t kept;		/* in a row: none skipped before, late by less than half a period */
-	uint64_t since;		/* the first that was not judged yet, */
+	uint64_t since;		/* the first that was not counted yet, */
 	uint64_t skipped;	/* and how many since then were skipped */
-	uint64_t judged, judged_skipped;
+	uint64_t counted, counted_skipped;
 };
 
-/* A cycle has come.  true: a second is over, and judged_skipped of judged cycles were skipped in it. */
+/* A cycle has come.  true: a second is over, and counted_skipped of counted cycles were skipped in it. */
 bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns);
 
 bool cycle_ready(const struct cycle *c);
-bool cycle_too_slow(const struct cycle *c); /* in the second that was judged last */
+bool cycle_too_slow(const struct cycle *c); /* in the last second that was counted */
 
 #endif

@@ -1,4 +1,4 @@
-/* hubo-daemon.c: the clock of the robot.  hubo-daemon(1) tells what it does.
+/* hubo-daemon.c: the clock of the robot.  See hubo-daemon(1).
  *
  * In each cycle: the clock frames first, then what has become of the buses, then the message of the channel clock.  It
  * waits for nothing that others send, so a bus that is dead or away only loses its own frames.
@@ -37,16 +37,6 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 
 /* ---- a cycle ---- */
 
-static void judge(const struct cycle *cycle, struct drv *drv)
-{
-	if (!cycle_too_slow(cycle)) {
-		drv_well(drv, DRV_ALL, "slow");
-		return;
-	}
-	drv_fault(drv, DRV_ALL, "slow", "%llu of %llu cycles skipped: set a longer tick, or a priority and a core",
-		  (unsigned long long)cycle->judged_skipped, (unsigned long long)cycle->judged);
-}
-
 static void note_time(struct hubo *h, int64_t now_ns)
 {
 	h->began_ns = cycle_began_ns(now_ns, h->period_ns);
@@ -55,10 +45,10 @@ static void note_time(struct hubo *h, int64_t now_ns)
 
 static void turn(struct hubo *h, struct drv *drv, const struct drv_orders *orders)
 {
-	bool judged;
+	bool counted;
 
 	note_time(h, orders->now_ns);
-	judged = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
+	counted = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
 	for (unsigned int b = 0; b < h->buses; b++) {
 		const struct paced *bus = &h->bus[b];
 
@@ -67,8 +57,8 @@ static void turn(struct hubo *h, struct drv *drv, const struct drv_orders *order
 	}
 	for (unsigned int b = 0; b < h->buses; b++)
 		paced_update(&h->bus[b], drv, b, orders->now_ns);
-	if (judged)
-		judge(&h->cycle, drv);
+	if (counted)
+		paced_report_skipped(&h->cycle, drv);
 	drv_complete(drv);
 }
 
@@ -107,7 +97,7 @@ static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_f
 	struct paced *bus = &h->bus[drv_row_bus(drv, row)];
 
 	paced_received(bus, got);
-	/* What a clock that was killed had handed over is still sent; by the time this one is up it has been. */
+	/* Frames that a killed clock had handed over are still sent, but before this one is up. */
 	if (h->up && paced_is_clock(bus, &got->frame))
 		drv_event(drv, MSG_SEVERITY_ERROR, "second-clock", "another node sends the clock frame of %s, too",
 			  bus->name);

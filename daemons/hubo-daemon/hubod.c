@@ -1,4 +1,4 @@
-/* hubod.c: drives Hubo's boards and is the clock of its robot.  hubod(1) tells what it does. */
+/* hubod.c: drives Hubo's boards and is the clock of its robot.  See hubod(1). */
 #include "daemons/hubo-daemon/hubod.h"
 
 static const struct drv_driver driver = {

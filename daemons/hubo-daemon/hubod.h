@@ -92,7 +92,7 @@ struct hubod_home { /* a homing under way */
 
 struct hubod_read { /* parameters under way */
 	bool on, asked;
-	bool unasked; /* for NAME-board-param: nobody waits for it */
+	bool unasked; /* for NAME-board-param: no client waits for it */
 	bool home;    /* those of the home file, which are written first */
 	uint32_t handle;
 	int joint;
@@ -211,7 +211,6 @@ uint64_t hubod_joints_of(const struct hubod *h, const char *key);
 /* hubod_missed.c */
 void hubod_missed_ask(struct hubod *h, unsigned int row); /* a cycle begins; a row that is not there is ignored */
 void hubod_missed_sent(struct hubod *h, unsigned int row, int64_t t_ns);
-void hubod_missed(struct hubod *h, unsigned int row); /* the cycle is over without its reply */
 /* due: this cycle's reply to that row had not come yet. */
 void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool due);
 void hubod_account(struct hubod *h, struct drv *drv, int64_t now_ns); /* a cycle begins: what the last one missed */
@@ -241,7 +240,7 @@ void hubod_read_step(struct hubod *h, struct drv *drv); /* in each cycle, before
 void hubod_read_ask(struct hubod *h, struct drv *drv, unsigned int board);
 void hubod_read_answer(struct hubod *h, struct drv *drv, unsigned int board,
 		       const struct bus_frame *reply); /* NULL: none came */
-/* What was read of the joint under way, if it is one of this board, may have changed. */
+/* Parameters of the joint under way, if it is one of this board, may have changed since they were read. */
 void hubod_read_again(struct hubod *h, unsigned int board);
 bool hubod_read_cancel(struct hubod *h, uint32_t handle);
 

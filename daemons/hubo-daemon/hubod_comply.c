@@ -108,7 +108,7 @@ static bool is_beyond(const struct hubod *h, struct drv *drv, struct hubod_board
 	return beyond;
 }
 
-/* What kept a board rigid ends when no reference asks for the other any more. */
+/* A board stops being kept rigid when no reference asks for compliance any more. */
 static void forgive(const struct hubod *h, struct drv *drv, struct hubod_board *b)
 {
 	for (unsigned int m = 0; b->beyond && m < HUBO_MOTORS_MAX; m++)

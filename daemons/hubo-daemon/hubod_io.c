@@ -1,5 +1,4 @@
 /* hubod_io.c: what the boards reply, and what is published of it. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -104,7 +103,7 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 	}
 	if (b->is_on)
 		hubod_set_off(h, drv, b, false);
-	if (h->home.on) /* it may end with control off: judged behind it */
+	if (h->home.on) /* it may end with control off; looked at afterwards */
 		return;
 	if (b->was_on && !b->is_on && !faulty) /* a motor that trips is off, too, and says why */
 		hubod_set_off(h, drv, b, true);

@@ -1,4 +1,4 @@
-/* hubod_missed.c: replies that did not come within their cycle, and who lost them.
+/* hubod_missed.c: replies that did not come within their cycle, and why.
  *	unsent	their request was not on the wire within the cycle: this process was late, the bus was full or dead, or
  *		the reply that the request waits for did not come
  *	late	they were on the wire, after the end of their cycle
@@ -20,7 +20,8 @@ void hubod_missed_sent(struct hubod *h, unsigned int row, int64_t t_ns)
 		h->asked[row].sent_ns = t_ns;
 }
 
-void hubod_missed(struct hubod *h, unsigned int row)
+/* The cycle is over without its reply. */
+static void missed(struct hubod *h, unsigned int row)
 {
 	struct hubod_asked *a = &h->asked[row < HUBOD_SENDS_MAX ? row : 0];
 
@@ -74,17 +75,17 @@ void hubod_account(struct hubod *h, struct drv *drv, int64_t now_ns)
 			b->kept = b->due ? 0 : b->kept + 1;
 			b->missed += b->due && h->up;
 			if (b->due && h->up)
-				hubod_missed(h, b->encoder[!(b->due & 1)]);
+				missed(h, b->encoder[!(b->due & 1)]);
 		}
 		report_silence(h, drv, b, now_ns);
 	}
 	for (struct hubod_sensor *s = h->sensors; s < h->sensors + HUBO_SENSORS && h->up; s++) {
 		s->missed += s->force_due + s->tilt_due;
 		if (s->force_due)
-			hubod_missed(h, (unsigned int)s->ask_force);
+			missed(h, (unsigned int)s->ask_force);
 		if (s->tilt_due)
-			hubod_missed(h, (unsigned int)s->ask_tilt);
+			missed(h, (unsigned int)s->ask_tilt);
 	}
 	if (h->power_due && h->up)
-		hubod_missed(h, (unsigned int)h->ask_power);
+		missed(h, (unsigned int)h->ask_power);
 }

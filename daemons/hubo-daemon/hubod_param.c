@@ -33,7 +33,7 @@ static void fail(struct hubod *h, struct drv *drv, const char *why)
 	end(h, drv, -EIO, words);
 }
 
-/* What nobody waits for is put off. */
+/* A read that no client waits for is put off. */
 static int begin(struct hubod *h, struct drv *drv, const struct hubod_read *read)
 {
 	if (h->read.on && !h->read.unasked) {

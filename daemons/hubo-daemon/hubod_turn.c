@@ -8,24 +8,14 @@
 #define READY_CYCLES 3		 /* kept in a row, of each board */
 #define START_WAIT_NS 1000000000 /* a board that did not reply for so long is left out of the start */
 
-static void judge(const struct cycle *cycle, struct drv *drv)
-{
-	if (!cycle_too_slow(cycle))
-		drv_well(drv, DRV_ALL, "slow");
-	else
-		drv_fault(drv, DRV_ALL, "slow",
-			  "%llu of %llu cycles skipped: set a longer tick, or a priority and a core",
-			  (unsigned long long)cycle->judged_skipped, (unsigned long long)cycle->judged);
-}
-
 static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orders)
 {
 	const bool quiet = orders->tick_ns < h->quiet_until_ns || h->home.on;
-	bool judged, refers;
+	bool counted, refers;
 
 	h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
 	h->late_ns = orders->now_ns - h->began_ns;
-	judged = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
+	counted = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
 	hubod_account(h, drv, orders->now_ns);
 	refers = hubod_send_references(h, drv, orders, quiet);
 	hubod_read_step(h, drv);
@@ -34,8 +24,8 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	hubod_home_step(h, drv, orders);
 	for (unsigned int b = 0; b < HUBO_BUSES; b++)
 		paced_update(&h->bus[b], drv, b, orders->now_ns);
-	if (judged)
-		judge(&h->cycle, drv);
+	if (counted)
+		paced_report_skipped(&h->cycle, drv);
 	hubod_put_clock(h, drv, orders->now_ns);
 	hubod_board_param_put(h, drv, orders->now_ns);
 }

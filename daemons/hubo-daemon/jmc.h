@@ -20,7 +20,7 @@
 #define JMC_ENCODER 0x060u   /* + board */
 #define JMC_POWER 0x06Eu
 #define JMC_STATUS 0x150u /* + board */
-#define JMC_VALUES 0x1C0u /* + board: currents, or a parameter; only the request tells */
+#define JMC_VALUES 0x1C0u /* + board: currents, or a parameter; only the request says which */
 
 #define JMC_POWER_BOARD 0x0Eu
 #define JMC_SENSOR_BOARD 0x2Fu /* + number of the sensor: its number in commands */

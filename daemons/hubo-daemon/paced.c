@@ -166,6 +166,16 @@ void paced_update(struct paced *bus, struct drv *drv, unsigned int number, int64
 	publish(bus, drv, number, now_ns);
 }
 
+void paced_report_skipped(const struct cycle *cycle, struct drv *drv)
+{
+	if (!cycle_too_slow(cycle))
+		drv_well(drv, DRV_ALL, "slow");
+	else
+		drv_fault(drv, DRV_ALL, "slow",
+			  "%llu of %llu cycles skipped: set a longer tick, or a priority and a core",
+			  (unsigned long long)cycle->counted_skipped, (unsigned long long)cycle->counted);
+}
+
 void paced_fill(const struct paced *bus, const struct drv *drv, unsigned int number, struct msg_clock_bus *to)
 {
 	const struct bus_stats *stats = drv_bus_stats(drv, number);

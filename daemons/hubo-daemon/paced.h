@@ -3,6 +3,7 @@
 #define PACED_H
 
 #include "daemons/drv/drv.h"
+#include "daemons/hubo-daemon/cycle.h"
 #include "daemons/hubo-daemon/load.h"
 
 struct paced {
@@ -36,6 +37,9 @@ bool paced_is_clock(const struct paced *bus, const struct frame *frame);
 
 /* In each cycle: an event when the bus has died or is back; bus-BUS ten times a second. */
 void paced_update(struct paced *bus, struct drv *drv, unsigned int number, int64_t now_ns);
+
+/* After a second of cycles: the fault slow, or its end. */
+void paced_report_skipped(const struct cycle *cycle, struct drv *drv);
 
 /* Its part of the message of the clock. */
 void paced_fill(const struct paced *bus, const struct drv *drv, unsigned int number, struct msg_clock_bus *to);

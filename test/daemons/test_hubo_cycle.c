@@ -93,7 +93,7 @@ TEST(test_the_previous_one_is_the_last_that_came)
 	TEST_ASSERT_EQUAL_UINT64(75, c.now);
 }
 
-/* A second from cycle first on; skipped of its cycles are left out, one at a time.  It is judged in the last. */
+/* A second from cycle first on; skipped of its cycles are left out, one at a time.  It is counted in the last. */
 static void second(uint64_t first, uint64_t skipped)
 {
 	for (uint64_t cycle = first; cycle < first + 1000; cycle++) {
@@ -101,13 +101,13 @@ static void second(uint64_t first, uint64_t skipped)
 			continue;
 		TEST_ASSERT_EQUAL(cycle == first + 999, cycle_came(&c, cycle, 0));
 	}
-	TEST_ASSERT_EQUAL_UINT64(1000, c.judged);
-	TEST_ASSERT_EQUAL_UINT64(skipped, c.judged_skipped);
+	TEST_ASSERT_EQUAL_UINT64(1000, c.counted);
+	TEST_ASSERT_EQUAL_UINT64(skipped, c.counted_skipped);
 }
 
 TEST(test_more_than_a_tenth_skipped_is_too_slow)
 {
-	TEST_ASSERT_FALSE(cycle_too_slow(&c)); /* nothing was judged yet */
+	TEST_ASSERT_FALSE(cycle_too_slow(&c)); /* nothing was counted yet */
 	second(5000, 0);
 	TEST_ASSERT_FALSE(cycle_too_slow(&c));
 	second(6000, 100);
@@ -118,17 +118,17 @@ TEST(test_more_than_a_tenth_skipped_is_too_slow)
 	TEST_ASSERT_FALSE(cycle_too_slow(&c));
 }
 
-TEST(test_a_long_absence_is_judged_at_once)
+TEST(test_a_long_absence_is_counted_at_once)
 {
 	cycle_came(&c, 100, 0);
 	TEST_ASSERT_TRUE(cycle_came(&c, 3100, 0));
-	TEST_ASSERT_EQUAL_UINT64(3001, c.judged);
-	TEST_ASSERT_EQUAL_UINT64(2999, c.judged_skipped);
+	TEST_ASSERT_EQUAL_UINT64(3001, c.counted);
+	TEST_ASSERT_EQUAL_UINT64(2999, c.counted_skipped);
 	TEST_ASSERT_TRUE(cycle_too_slow(&c));
 	TEST_ASSERT_FALSE(cycle_came(&c, 3101, 0)); /* a new second */
 }
 
-TEST(test_a_slow_clock_is_judged_over_ten_cycles)
+TEST(test_a_slow_clock_is_counted_over_ten_cycles)
 {
 	c = (struct cycle){ .period_ns = (int64_t)S };
 	for (uint64_t cycle = 0; cycle < 9; cycle++)
