@@ -31,11 +31,6 @@ struct joyd_settings {
 static const char *const type_words[] = { "joint", "balance", NULL };
 static const char *const level_words[] = { "hold", "estop", NULL };
 
-static const char *name_form(const char *text)
-{
-	return text_is_name(text) ? NULL : "a name";
-}
-
 static const char *button_form(const char *text)
 {
 	return joy_device_code(EV_KEY, text) > 0 ? NULL : "the name of a button, such as BTN_TL";
@@ -100,9 +95,9 @@ static const char *axes_form(const char *text)
 
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct joyd_settings, __VA_ARGS__)
 static const struct settings_row rows[] = {
-	ROW(TEXT, "output", output, SETTINGS_REQUIRED, "the device that it moves", .check = name_form),
+	ROW(TEXT, "output", output, SETTINGS_REQUIRED, "the device that it moves", .check = text_name_form),
 	ROW(TEXT, "source", source, "joy", "its name among the sources of a refmuxd; none: there is no refmuxd",
-	    .check = name_form),
+	    .check = text_name_form),
 	ROW(WORD, "type", type, type_words, "joint", "of the references: joint velocities, or balance"),
 	ROW(TEXT, "device", device, SETTINGS_REQUIRED, "/dev/input/by-id/...-event-joystick, or file:PATH"),
 	ROW(TEXT, "axes", axes, SETTINGS_REQUIRED,
@@ -356,7 +351,7 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 	return j->seen && !(j->view.doubts & ENDPLATE_SILENT) ? DRV_DONE : DRV_AGAIN;
 }
 
-/* What was asked for is taken back before the process ends. */
+/* Withdraws its reference before the process ends. */
 static enum drv_step stop(void *self, struct drv *drv, const struct drv_orders *orders)
 {
 	struct joyd *j = self;

@@ -67,4 +67,9 @@ void refmux_take(struct refmux *mux, unsigned int source, const union refmux_ref
  * false: no source has a valid one. */
 bool refmux_choose(struct refmux *mux, union refmux_ref *ref, int64_t now_ns, int64_t tick_ns);
 
+/* ---- refmux_sources.c: the setting sources of refmuxd: "joy:50ms,control" ---- */
+
+/* Names and time-outs into mux, which may be NULL.  NULL, or the form that it should have. */
+const char *refmux_sources(struct refmux *mux, const char *text);
+
 #endif

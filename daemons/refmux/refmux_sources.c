@@ -1,5 +1,5 @@
 /* refmux_sources.c: the setting sources of refmuxd. */
-#include "daemons/refmux/refmux_sources.h"
+#include "daemons/refmux/refmux.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "channels/msg/msg.h"
 #include "daemons/drv/drv.h"
 #include "daemons/refmux/refmux.h"
-#include "daemons/refmux/refmux_sources.h"
 #include "launch/endplate/endplate.h"
 
 #define SILENT "silent" /* the fault */
@@ -26,11 +25,6 @@ static const struct {
 static const char *const type_words[] = { "joint", "gripper", "balance", NULL };
 _Static_assert(sizeof(type_words) / sizeof(*type_words) == sizeof(types) / sizeof(*types) + 1, "a word for each type");
 
-static const char *name_form(const char *text)
-{
-	return text_is_name(text) ? NULL : "the name of a device";
-}
-
 static const char *sources_form(const char *text)
 {
 	return refmux_sources(NULL, text);
@@ -38,7 +32,7 @@ static const char *sources_form(const char *text)
 
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct refmuxd_settings, __VA_ARGS__)
 static const struct settings_row rows[] = {
-	ROW(TEXT, "output", output, SETTINGS_REQUIRED, "the device that gets the references", .check = name_form),
+	ROW(TEXT, "output", output, SETTINGS_REQUIRED, "the device that gets the references", .check = text_name_form),
 	ROW(TEXT, "sources", sources, SETTINGS_REQUIRED, "[joy:50ms, control]: names by priority, time-outs",
 	    .check = sources_form, .joined = true),
 	ROW(WORD, "type", type, type_words, "joint", "of the references"),

@@ -4,7 +4,6 @@
 #include "channels/msg/msg.h"
 #include "daemons/drv/drv_ref.h"
 #include "daemons/refmux/refmux.h"
-#include "daemons/refmux/refmux_sources.h"
 #include "test/channels/testcase.h"
 
 #define MS INT64_C(1000000)
