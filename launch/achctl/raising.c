@@ -9,7 +9,7 @@
 
 /* ---- channels ---- */
 
-/* Is the raise, as far as numbers tell, still where it was put? */
+/* Is the raise, by its numbers, still where it was put? */
 static bool is_there(const struct raising *r)
 {
 	const struct estop_seen now = estop_seen(&r->estop);

@@ -32,7 +32,7 @@ int tail_open(struct tail *tail, const char *path);
 void tail_close(struct tail *tail);
 /* The last n lines, also of the file that was the one before (path.1) if this one has fewer. */
 void tail_last(struct tail *tail, int64_t n, tail_line *line, void *to);
-/* What has come since, also when the file was renamed meanwhile and a new one begun. */
+/* Lines that have come since, also when the file was renamed meanwhile and a new one begun. */
 void tail_more(struct tail *tail, tail_line *line, void *to);
 
 #endif

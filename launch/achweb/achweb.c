@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,8 +11,6 @@
 
 #include "channels/notify.h"
 #include "config/options.h"
-#include "config/run.h"
-#include "config/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achweb/login.h"
 #include "launch/achweb/server.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "config/utf8.h"
-#include "launch/achweb/act_inside.h"
+#include "launch/achweb/act.h"
 #include "launch/common/request.h"
 
 #define ARM_NS 3000000000

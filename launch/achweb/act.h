@@ -41,7 +41,7 @@ struct act {
 /* Begins with zeroes, and view. */
 struct acts {
 	struct view *view;
-	/* Tells a client the result. */
+	/* Sends the result to a client. */
 	void (*done)(void *to, uint64_t client, bool ok, const char *text);
 	void *to;
 
@@ -62,5 +62,15 @@ void act_begin(struct acts *acts, const struct order *order, uint64_t client, co
 /* Goes on with all of them; when to call it again, or CLOCK_NEVER. */
 int64_t act_step(struct acts *acts, int64_t now_ns);
 void act_close(struct acts *acts);
+
+/* ---- between act.c and act_stop.c ---- */
+
+void act_finish(struct acts *acts, struct act *a, bool ok, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+void act_stop_begin(struct acts *acts, enum msg_level level, uint64_t client, const char *who, int64_t now_ns);
+int64_t act_stop_step(struct acts *acts, int64_t now_ns);
+void act_stop_close(struct acts *acts);
+/* Without an answer the robot may be armed, now or in a moment: raises the level, and reports that to the client. */
+void act_stop_arming(struct acts *acts, struct act *a, const char *why, int64_t now_ns);
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/achweb/act_inside.h"
+#include "launch/achweb/act.h"
 
 static void tell(struct acts *acts, struct act_stop *s, bool done)
 {

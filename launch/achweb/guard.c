@@ -1,5 +1,4 @@
 /* guard.c: which requests are answered at all. */
-#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 

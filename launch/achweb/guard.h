@@ -15,7 +15,7 @@
 
 enum guard_route {
 	GUARD_NOTHING, /* no such path */
-	GUARD_FILE,    /* a part of the page, which is no secret */
+	GUARD_FILE,    /* a part of the page, which is public */
 	GUARD_SESSION, /* GET /session: am I logged in? */
 	GUARD_SOCKET,  /* GET /socket: the robot, as it is */
 	GUARD_STUDIO,  /* GET /foxglove */

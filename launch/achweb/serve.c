@@ -5,7 +5,7 @@
 
 #include "launch/achweb/handshake.h"
 #include "launch/achweb/page.h"
-#include "launch/achweb/serve.h"
+#include "launch/achweb/server.h"
 #include "launch/achweb/snapshot.h"
 #include "launch/common/lines.h"
 
@@ -50,7 +50,7 @@ static void login(struct server *s, struct client *c, const struct order *order,
 	session = getrandom(random, sizeof(random), 0) == sizeof(random)
 			  ? token_redeem(&s->tokens, order->token, random, now_ns)
 			  : NULL;
-	/* Whoever guesses is slowed down, and keeps out nobody who has a token. */
+	/* Guesses are limited; a client with a valid token is never refused for them. */
 	if (!session && !rate_take(&s->logins, now_ns, LOGIN_NS, LOGINS)) {
 		client_refuse(c, 429, "too many attempts to log in: wait a second");
 		return;
@@ -127,7 +127,7 @@ void serve_message(struct server *s, struct client *c, bool binary, int64_t now_
 /* ---- requests ---- */
 
 /* Of the sessions whose cookies came, the one of the key, or else the one with most rights: a cookie that another
- * server on this machine has set keeps nobody out. */
+ * server on this machine has set does no harm. */
 static const struct token *session_of_cookies(struct server *s, const char *cookies, const struct token *of_key,
 					      int64_t now_ns)
 {

@@ -3,7 +3,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -11,7 +10,6 @@
 
 #include "channels/clock.h"
 #include "launch/achweb/server.h"
-#include "launch/achweb/serve.h"
 #include "launch/achweb/snapshot.h"
 
 #define EVENTS_AT_ONCE 64

@@ -79,7 +79,8 @@ static void write_field(struct json *j, const struct msg_group *group, const str
 	json_end(j);
 }
 
-void snapshot_fields(struct json *j, const struct msg_type *type, const void *msg)
+/* Members of the object: the fields of a message without its header and common block. */
+static void put_fields(struct json *j, const struct msg_type *type, const void *msg)
 {
 	size_t offset = 0;
 
@@ -119,7 +120,7 @@ static void write_device(struct json *j, const struct view_device *d, int64_t no
 	write_latches(j, common.latches);
 	json_bool(j, "simulated", d->msg.header.flags & MSG_FLAG_SIMULATED);
 	json_object(j, "fields");
-	snapshot_fields(j, d->type, d->msg.bytes);
+	put_fields(j, d->type, d->msg.bytes);
 	json_end(j);
 	json_end(j);
 }

@@ -11,7 +11,4 @@ struct blob *snapshot_events(const struct view *view);		      /* the last ones, 
 struct blob *snapshot_facts(const char *config); /* units of fields, and the limits of joints in that robot file */
 struct blob *snapshot_hello(const struct client *client); /* what this client may do */
 
-/* Members of the object: the fields of a message without its header and common block. */
-void snapshot_fields(struct json *j, const struct msg_type *type, const void *msg);
-
 #endif

@@ -6,7 +6,6 @@
 
 #include "channels/clock.h"
 #include "launch/achweb/studio.h"
-#include "launch/achweb/studio_services.h"
 
 #define DIAGNOSTICS_NS 1000000000
 #define MESSAGE_HEAD 13

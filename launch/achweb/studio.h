@@ -85,4 +85,15 @@ void studio_result(struct client *client, unsigned int which, bool ok, const cha
 /* Results of actions are for a connection, or for a call of one. */
 #define STUDIO_CALL_SHIFT 56
 
+/* ---- studio_services.c: the same actions as on the page, in JSON ---- */
+
+/* The message "advertiseServices" for a session with these rights. */
+struct blob *studio_services(unsigned int rights);
+
+/* A call: what the client has sent behind the opcode.  It is answered with studio_result, or a failure. */
+void studio_services_call(struct client *client, struct acts *acts, const uint8_t *bytes, size_t len, int64_t now_ns);
+
+/* An answer to the call. */
+struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, const char *text);
+
 #endif

@@ -5,7 +5,7 @@
 
 #include "config/utf8.h"
 #include "config/yaml.h"
-#include "launch/achweb/studio_services.h"
+#include "launch/achweb/studio.h"
 
 /* Studios want properties, also if there are none. */
 #define NOTHING "{\"type\":\"object\",\"properties\":{}}"
@@ -213,7 +213,7 @@ void studio_services_call(struct client *c, struct acts *acts, const uint8_t *by
 	}
 	if (slot == STUDIO_CALLS + STUDIO_STOPS) {
 		act_begin(acts, &order, 0, c->who, now_ns);
-		fail(c, service, call, "the stop has begun; too many calls wait here to be told when it is confirmed");
+		fail(c, service, call, "the stop has begun; too many calls wait for its confirmation");
 		return;
 	}
 	c->studio->calls[slot].used = true;

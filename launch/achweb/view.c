@@ -1,5 +1,4 @@
 /* view.c: the robot as this process sees it. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

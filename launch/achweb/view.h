@@ -59,7 +59,7 @@ int view_fd(const struct view *view);
 void view_answer(struct view *view);
 /* Reads the channels. */
 void view_read(struct view *view);
-/* Reads them, asks achstart from time to time, and judges the level. */
+/* Reads them, asks achstart from time to time, and computes the level. */
 void view_update(struct view *view, int64_t now_ns);
 /* Examines the machine now, whatever was found before. */
 void view_examine(struct view *view, int64_t now_ns);

@@ -61,7 +61,7 @@ const char *folder_left_name(enum folder_left left); /* of one without a process
 
 struct folder_state {
 	pid_t pid;	      /* 0: it has not had a process */
-	uint64_t started;     /* field 22 of /proc/PID/stat: tells a reused number from the process */
+	uint64_t started;     /* field 22 of /proc/PID/stat: distinguishes a reused number from the process */
 	uint64_t boot[2];     /* in which that was */
 	uint32_t incarnation; /* as achstart counts: processes of this name since the robot came up */
 	uint64_t hash;	      /* launch_hash */

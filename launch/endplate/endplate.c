@@ -21,7 +21,8 @@
 
 static _Thread_local char error_line[ERROR_LINE_MAX];
 
-struct error_sink endplate_errors(void)
+/* For endplate_errstr: a sink that keeps one line, and forgets the former one. */
+static struct error_sink keep_errors(void)
 {
 	*error_line = 0;
 	return (struct error_sink){ error_keep_last, error_line, 0 };
@@ -62,8 +63,8 @@ const char *endplate_strerror(int status)
 
 /* ---- channels ---- */
 
-int endplate_end_init(struct endplate_end *end, const struct endplate *robot, const char *device, const char *suffix,
-		      mode_t mode_max)
+static int end_init(struct endplate_end *end, const struct endplate *robot, const char *device, const char *suffix,
+		    mode_t mode_max)
 {
 	char channel[PORT_NAME_MAX];
 
@@ -145,7 +146,7 @@ static int find_robot(const char *name, struct error_sink *errors)
 
 int endplate_open(struct endplate **robot, const char *name)
 {
-	struct error_sink errors = endplate_errors(), quiet = { 0 };
+	struct error_sink errors = keep_errors(), quiet = { 0 };
 	struct endplate *r;
 	int status;
 
@@ -163,7 +164,7 @@ int endplate_open(struct endplate **robot, const char *name)
 		free(r);
 		return status;
 	}
-	status = endplate_end_init(&r->clock, r, "clock", "", 0640);
+	status = end_init(&r->clock, r, "clock", "", 0640);
 	/* Its channels may appear later. */
 	if (!status &&
 	    estop_open(&r->estop, &(struct estop_options){ .owner = r->owner, .group = (gid_t)-1, .name = "endplate" },
@@ -212,9 +213,9 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	d->number = state_number;
 	d->max_age_ns = ENDPLATE_MAX_AGE_NS;
-	status = endplate_end_init(&d->state, robot, name, "-state", 0640);
+	status = end_init(&d->state, robot, name, "-state", 0640);
 	if (!status)
-		status = endplate_end_init(&d->ref, robot, name, "-ref", 0660);
+		status = end_init(&d->ref, robot, name, "-ref", 0660);
 	if (status) {
 		free(d);
 		return status;
@@ -236,7 +237,7 @@ int endplate_source(struct endplate_device *d, const char *source)
 	if (source && !text_is_name(source))
 		return -EINVAL;
 	snprintf(name, sizeof(name), "%s%s%s", d->name, source ? "." : "", source ? source : "");
-	status = endplate_end_init(&ref, d->robot, name, "-ref", 0660);
+	status = end_init(&ref, d->robot, name, "-ref", 0660);
 	if (status)
 		return status;
 	endplate_end_close(&d->ref, 0);
@@ -285,7 +286,7 @@ int endplate_raise(struct endplate *robot, enum msg_level level, const char *why
 
 static int ask(struct endplate *robot, struct request_ask *a, struct msg_reply *reply)
 {
-	struct error_sink errors = endplate_errors();
+	struct error_sink errors = keep_errors();
 	struct msg_reply own = { 0 };
 	uint64_t before;
 	int status;

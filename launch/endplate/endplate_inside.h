@@ -22,8 +22,6 @@ struct endplate_end {
 	ach_channel_t chan;
 };
 
-int endplate_end_init(struct endplate_end *end, const struct endplate *robot, const char *device, const char *suffix,
-		      mode_t mode_max);
 void endplate_end_close(struct endplate_end *end, int status);
 /* Opens the channel, and reopens one that was removed, if it is time for that.  0, or why it is not open. */
 int endplate_end_reopen(struct endplate_end *end, int64_t now_ns);
@@ -60,8 +58,5 @@ struct endplate {
 	int64_t clock_ns; /* when it was published */
 	int64_t tick_ns;  /* the last; 0: none yet */
 };
-
-/* For endplate_errstr: a sink that keeps one line, and forgets the former one. */
-struct error_sink endplate_errors(void);
 
 #endif

@@ -73,7 +73,7 @@ const struct console_verb console_verbs[] = {
 };
 /* clang-format on */
 
-const struct console_verb *console_find(const char *name)
+static const struct console_verb *find_verb(const char *name)
 {
 	for (const struct console_verb *v = console_verbs; v->name; v++)
 		if (!strcmp(v->name, name))
@@ -132,7 +132,7 @@ const char *console_complete(const char *line, size_t len, unsigned int number)
 			words[n++] = word;
 	begins = fresh ? "" : words[n - 1];
 	n -= !fresh;
-	v = n ? console_find(words[0]) : NULL;
+	v = n ? find_verb(words[0]) : NULL;
 	if (n && !v)
 		return NULL;
 	for (unsigned int i = 0;; i++) {
@@ -240,7 +240,7 @@ int console_parse(struct console_call *call, const char *line, char *why, size_t
 			words[n++] = word;
 	if (!n)
 		return 0;
-	call->verb = console_find(words[0]);
+	call->verb = find_verb(words[0]);
 	if (!call->verb) {
 		for (const struct console_verb *v = console_verbs; v->name; v++)
 			nearest_try(words[0], v->name, &nearest);

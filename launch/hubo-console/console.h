@@ -51,7 +51,6 @@ struct console_verb {
 	uint32_t in, in_off; /* lifecycles in which it is not refused, a bit each; in_off: where the switch is 0 */
 };
 extern const struct console_verb console_verbs[]; /* ends with a name NULL */
-const struct console_verb *console_find(const char *name);
 
 struct console_call {
 	const struct console_verb *verb;

@@ -1,6 +1,5 @@
 /* hubo-console.c: a command line for Hubo, with the verbs of hubo-ach's. */
 #include <histedit.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  * joints by name, so the device may be all of Hubo or a limb: one waves with hubo-rarm while another walks.
  */
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +66,7 @@ static double step(struct endplate_device *device, motion *moves, double t_s)
 	struct msg_joint_state state;
 	struct endplate_view view;
 
-	/* One finger that did not reply is no reason to stop walking. */
+	/* Walk on even if a finger did not reply. */
 	if (endplate_state(device, &state, sizeof(state), &view) || view.doubts & ~(uint32_t)ENDPLATE_PARTIAL ||
 	    !view.follows)
 		return -READY_S;

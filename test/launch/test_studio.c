@@ -1,7 +1,7 @@
 /* test_studio.c: services of a studio: who may call them, and what a call has to name; messages for several studios. */
 #include "test/channels/testcase.h"
 
-#include "launch/achweb/studio_services.h"
+#include "launch/achweb/studio.h"
 
 enum { STOP, HOLD, ARM, HOME };
 
@@ -63,7 +63,7 @@ static const char *failure(void)
 	return text;
 }
 
-TEST(nobody_arms_who_does_not_name_what_was_shown)
+TEST(arming_needs_the_state_that_was_shown)
 {
 	begin(TOKEN_LOOK | TOKEN_ACT);
 	view.status.epoch = 5;
@@ -85,7 +85,7 @@ TEST(nobody_arms_who_does_not_name_what_was_shown)
 	end();
 }
 
-TEST(looking_is_no_acting)
+TEST(looking_is_not_acting)
 {
 	begin(TOKEN_LOOK);
 	call(ARM, "{\"seen\":[\"1\",\"2\",\"3\",\"4\"]}");
@@ -113,7 +113,7 @@ TEST(calls_under_way_keep_no_stop_out)
 		TEST_ASSERT_EQUAL_size_t(STUDIO_CALLS + 1 + (size_t)i, begun_n);
 		TEST_ASSERT_EQUAL_INT(ORDER_STOP, begun[begun_n - 1].kind);
 		TEST_ASSERT_EQUAL_INT(i % 2 ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD, begun[begun_n - 1].level);
-		TEST_ASSERT_EQUAL_INT(i >= STUDIO_STOPS, *failure() != 0); /* that its result is not told here */
+		TEST_ASSERT_EQUAL_INT(i >= STUDIO_STOPS, *failure() != 0); /* its result is not reported here */
 	}
 	end();
 }

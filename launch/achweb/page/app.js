@@ -100,7 +100,7 @@ function showBar(dead) {
 		dress($('level'), 'badge unknown');
 		say($('level'), '? unknown');
 		say($('line'), never ? link.why : 'NO DATA for ' + (link.silence() / 1000).toFixed(0) + ' s: ' + link.why +
-			'. What is below is old.');
+			'. Everything below is old.');
 		dress($('bar'), never ? 'waiting' : 'dead');
 		$('arm').disabled = true; // what it would be for is not known
 	} else {

@@ -18,7 +18,7 @@ function load() {
 	}
 }
 
-// The usual fields, or the first joints, of a robot that nobody has chosen fields of.
+// The usual fields, or the first joints, of a robot for which no fields were chosen.
 function choose(all) {
 	const have = all.map((n) => n.path), usual = USUAL.filter((path) => have.includes(path));
 	const list = usual.length ? usual : have.filter((path) => path.includes('.position.')).slice(0, 3);
