@@ -188,7 +188,7 @@ static void settle(void)
 		compute_until(page_now(end.page) + passed_ns);
 }
 
-/* What is found in a sweep was not announced by a process of the robot. */
+/* A descriptor that a sweep finds ready was not announced by a process of the robot. */
 static void say_outside(void)
 {
 	int64_t nothing = 0;
@@ -560,9 +560,4 @@ int vt_clock_observe(const char *path)
 	observed = page;
 	clock_use(&observer);
 	return 0;
-}
-
-const struct vt_page *vt_clock_observed(void)
-{
-	return observed;
 }

@@ -33,7 +33,6 @@ int64_t vt_clock_seed(int64_t seed);
 /* For tools beside the robot: clock_now_ns is its time, waits are in real time.  0 or -errno; -ENOENT: the robot has no
  * virtual clock. */
 int vt_clock_observe(const char *path);
-const struct vt_page *vt_clock_observed(void); /* or NULL */
 
 /* ---- between vt_clock.c and vt_set.c ---- */
 
