@@ -1,7 +1,6 @@
 /* test_stall.c: a soft wire that stands for a second under two drivers at 1 kHz, in every way it can; and what was
  * on it when it came back.
  * waits: mostly */
-#include <signal.h>
 
 #include "test/channels/testcase.h"
 
@@ -78,7 +77,7 @@ TEST(stalled_and_reset)
 	stall_check(0, 0);
 }
 
-TEST(stalled_and_nobody_resets)
+TEST(stalled_without_a_reset)
 {
 	stall_begin(&wire, 0);
 	broken_by("fault stuck 60s");
@@ -101,7 +100,7 @@ TEST(device_without_power_and_reset)
 	stall_check(0, 0);
 }
 
-TEST(device_without_power_and_nobody_resets)
+TEST(device_without_power_is_not_reset)
 {
 	stall_begin(&wire, 0);
 	without_power();
@@ -173,7 +172,7 @@ TEST(driver_killed_and_reset)
 	stall_check(0, 0);
 }
 
-TEST(driver_killed_and_nobody_resets)
+TEST(driver_killed_without_a_reset)
 {
 	stall_begin(&wire, 0);
 	broken_by("fault stuck 60s");
@@ -184,11 +183,7 @@ TEST(driver_killed_and_nobody_resets)
 	stall_check(1, 2);
 }
 
-int main(void)
+void testcase_begin(void)
 {
-	UNITY_BEGIN();
 	wire_lib_start("torso");
-	testcase_run_all();
-	wire_lib_clean();
-	return UNITY_END();
 }

@@ -240,14 +240,7 @@ TEST(a_flood)
 	leave(&r);
 }
 
-int main(void)
+void testcase_begin(void)
 {
-	int r;
-
-	UNITY_BEGIN();
 	server = wire_lib_start("torso");
-	testcase_run_all();
-	r = UNITY_END();
-	wire_lib_clean();
-	return r;
 }

@@ -12,7 +12,7 @@
 #include "channels/clock.h"
 #include "test/can/wire_lib.h"
 #include "test/channels/virtual_lib.h"
-#include "unity.h"
+#include "test/channels/testcase.h"
 
 char wire_lib_said[1 << 16];
 
@@ -33,6 +33,7 @@ const char *wire_lib_folder(void)
 	if (strstr(folder, "XXXXXX")) {
 		TEST_ASSERT_NOT_NULL(mkdtemp(folder));
 		setenv("ENDPLATE_RUN", folder, 1);
+		testcase_at_end = wire_lib_clean;
 	}
 	return folder;
 }

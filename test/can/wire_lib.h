@@ -18,6 +18,6 @@ int wire_lib_do(const char *command);
 /* A number from canwire stats --json: the first behind "key": in the object of that name ("bus", "host"). */
 long wire_lib_number(const char *bus, const char *name, const char *key);
 
-void wire_lib_clean(void); /* at the end of main */
+void wire_lib_clean(void); /* at the end of a main of one's own */
 
 #endif

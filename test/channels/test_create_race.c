@@ -190,7 +190,7 @@ static void crowd_end(void)
 	shared->stop = true;
 	for (int i = 0; i < ROLES; i++) {
 		if (test.pids[i])
-			TEST_ASSERT_EQUAL_MESSAGE(0, lib_join(test.pids[i]), "somebody was given a wrong answer");
+			TEST_ASSERT_EQUAL_MESSAGE(0, lib_join(test.pids[i]), "a process was given a wrong answer");
 		test.pids[i] = 0;
 	}
 }
@@ -220,7 +220,7 @@ TEST(test_crowd)
 	while (lib_now_ns(CLOCK_MONOTONIC) < until || shared->opened < OPENS_MIN || shared->missing < OPENS_MIN) {
 		lib_watchdog("crowd", LIB_HANG_S);
 		for (int i = 0; i < REPLACER; i++)
-			TEST_ASSERT_EQUAL_MESSAGE(0, waitpid(test.pids[i], NULL, WNOHANG), "somebody has given up");
+			TEST_ASSERT_EQUAL_MESSAGE(0, waitpid(test.pids[i], NULL, WNOHANG), "a process has given up");
 		usleep(20000);
 	}
 	crowd_end();
@@ -245,7 +245,7 @@ TEST(test_crowd_killed)
 
 		lib_watchdog("crowd", LIB_HANG_S);
 		kill(test.pids[role], SIGKILL);
-		TEST_ASSERT_EQUAL_MESSAGE(128 + SIGKILL, lib_join(test.pids[role]), "somebody had given up");
+		TEST_ASSERT_EQUAL_MESSAGE(128 + SIGKILL, lib_join(test.pids[role]), "a process had given up");
 		kills++;
 		crowd_start(role);
 		usleep((useconds_t)(lib_random(&seed) % 2000));
@@ -373,7 +373,7 @@ void tearDown(void)
 	}
 }
 
-int main(void)
+void testcase_begin(void)
 {
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	LIB_CHECK(shared != MAP_FAILED);
@@ -382,7 +382,4 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* Removing a channel looks at every segment of the user: those of other tests are not to be counted. */
 	(void)unshare(CLONE_NEWIPC);
-	UNITY_BEGIN();
-	testcase_run_all();
-	return UNITY_END();
 }

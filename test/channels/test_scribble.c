@@ -486,7 +486,7 @@ static void scribble(volatile uint8_t *m, size_t from, size_t len)
 static void scribble_lock(struct ach_header *shm)
 {
 	const uint32_t words[] = {
-		1,			     /* a live thread of somebody else */
+		1,			     /* a live thread of another process */
 		2,			     /* a thread of the kernel */
 		(uint32_t)getpid(),	     /* a live thread that does not know of it */
 		(uint32_t)live.pids[PUTTER], /* a thread that waits for it, */
@@ -734,12 +734,9 @@ void tearDown(void)
 	file.name[0] = 0;
 }
 
-int main(void)
+void testcase_begin(void)
 {
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	LIB_CHECK(shared != MAP_FAILED);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	UNITY_BEGIN();
-	testcase_run_all();
-	return UNITY_END();
 }

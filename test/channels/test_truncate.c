@@ -497,11 +497,8 @@ void tearDown(void)
 	}
 }
 
-int main(void)
+void testcase_begin(void)
 {
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	LIB_CHECK(shared != MAP_FAILED);
-	UNITY_BEGIN();
-	testcase_run_all();
-	return UNITY_END();
 }

@@ -4,6 +4,7 @@
 #include "test/channels/testcase.h"
 
 struct testcase *testcase_first;
+void (*testcase_at_end)(void);
 static char **parts; /* of names, ended by NULL */
 
 __attribute__((weak)) void setUp(void)
@@ -11,6 +12,10 @@ __attribute__((weak)) void setUp(void)
 }
 
 __attribute__((weak)) void tearDown(void)
+{
+}
+
+__attribute__((weak)) void testcase_begin(void)
 {
 }
 
@@ -53,8 +58,11 @@ void testcase_run_all(void)
 
 __attribute__((weak)) int main(void)
 {
+	testcase_begin();
 	UnityBegin(testcase_first ? testcase_first->file : program_invocation_name);
 	testcase_run_all();
+	if (testcase_at_end)
+		testcase_at_end();
 	if (Unity.NumberOfTests)
 		return UNITY_END();
 	fprintf(stderr, "%s: no case of such a name\n", program_invocation_name);

@@ -5,9 +5,10 @@
  *		TEST_ASSERT_EQUAL(4, 2 + 2);
  *	}
  *
- * A program runs its cases in the order of the file, or those whose names contain one of its arguments.  A file with
- * cases is a program; it has a main only if there is something to do around them, which calls testcase_run_all between
- * UNITY_BEGIN and UNITY_END.  RUN_TEST there runs a case under a condition, or again.
+ * A program runs its cases in the order of the file, or those whose names contain one of its arguments, behind
+ * testcase_begin and before testcase_at_end.  A file with cases is a program; it has a main only to run other cases as
+ * well, which calls testcase_run_all between UNITY_BEGIN and UNITY_END.  RUN_TEST there runs a case under a condition,
+ * or again.
  */
 #ifndef TEST_CHANNELS_TESTCASE_H
 #define TEST_CHANNELS_TESTCASE_H
@@ -46,5 +47,7 @@ extern struct testcase *testcase_first; /* in the order of the file */
 void testcase_add(struct testcase *testcase);
 void testcase_run(void (*body)(void), const char *name, int line);
 void testcase_run_all(void);
+void testcase_begin(void);	      /* of the program, or of none */
+extern void (*testcase_at_end)(void); /* NULL: nothing */
 
 #endif

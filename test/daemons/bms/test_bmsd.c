@@ -2,10 +2,43 @@
 #include <math.h>
 #include <signal.h>
 
+#include "test/can/device_lib.h"
 #include "test/channels/testcase.h"
-#include "test/daemons/bms/bmsd_rig.h"
 
+#define RIG_STATES_MAX 400
 #define CELLS "cells: 15"
+
+static struct {
+	struct msg_battery states[RIG_STATES_MAX];
+	unsigned int states_n;
+} rig;
+
+static const struct device_lib_what what = {
+	.driver = "bmsd",
+	.name = "battery",
+	.bus = "base",
+	.step_ms = 10,
+	.frames_max = 20000,
+	.events_max = 200,
+	.state = msg_battery_number,
+	.states = rig.states,
+	.states_n = &rig.states_n,
+	.states_max = RIG_STATES_MAX,
+};
+
+static unsigned int complete_since(unsigned int from)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = from; i < rig.states_n; i++)
+		n += !(rig.states[i].header.flags & MSG_FLAG_PARTIAL);
+	return n;
+}
+
+static unsigned int keep_alives(void)
+{
+	return device_lib_sent(0x305);
+}
 
 void tearDown(void)
 {
@@ -14,7 +47,7 @@ void tearDown(void)
 
 static void up(const char *settings, const char *sim)
 {
-	bmsd_rig_begin(settings, sim);
+	device_lib_begin(&what, settings, sim, "");
 	device_lib_driver();
 	device_lib_pass(2600);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
@@ -22,7 +55,7 @@ static void up(const char *settings, const char *sim)
 
 static const struct msg_battery *newest(void)
 {
-	return &bmsd_rig.states[bmsd_rig.states_n - 1];
+	return &rig.states[rig.states_n - 1];
 }
 
 /* ---- telegrams ---- */
@@ -50,16 +83,16 @@ TEST(each_telegram_is_published_once_when_it_is_complete)
 
 		if (i)
 			device_lib_end();
-		bmsd_rig_begin(packs[i].settings, packs[i].sim);
+		device_lib_begin(&what, packs[i].settings, packs[i].sim, "");
 		device_lib_driver();
 		device_lib_pass((int)(20 * packs[i].period_ms) + 50);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_ACTIVE, device_lib_life(), packs[i].sim);
 		for (unsigned int j = 0; j < device_lib.frames_n; j++)
 			telegrams += device_lib.frames[j].frame.id == 0x351;
 		TEST_ASSERT_UINT_WITHIN_MESSAGE(1, 20, telegrams, packs[i].sim);
-		TEST_ASSERT_UINT_WITHIN_MESSAGE(1, telegrams, bmsd_rig_complete(0), packs[i].sim);
-		for (unsigned int j = 0; j < bmsd_rig.states_n; j++) {
-			const struct msg_battery *s = &bmsd_rig.states[j];
+		TEST_ASSERT_UINT_WITHIN_MESSAGE(1, telegrams, complete_since(0), packs[i].sim);
+		for (unsigned int j = 0; j < rig.states_n; j++) {
+			const struct msg_battery *s = &rig.states[j];
 
 			if (s->header.flags & MSG_FLAG_PARTIAL)
 				continue;
@@ -90,7 +123,7 @@ TEST(the_state_is_what_the_battery_measures)
 
 TEST(what_was_never_measured_is_not_a_number)
 {
-	bmsd_rig_begin("cells: 16", "permits: yes");
+	device_lib_begin(&what, "cells: 16", "permits: yes", "");
 	device_lib_driver();
 	device_lib_pass(500);
 	TEST_ASSERT_TRUE(isnan(newest()->voltage) && isnan(newest()->charge) && isnan(newest()->health));
@@ -107,11 +140,11 @@ TEST(a_keep_alive_leaves_every_second_from_the_start_on_also_to_a_silent_pack)
 {
 	int64_t last_ns = 0;
 
-	bmsd_rig_begin("period: 1s", "permits: yes");
+	device_lib_begin(&what, "period: 1s", "permits: yes", "");
 	device_lib_sim("fault battery.1 silent");
 	device_lib_driver();
 	device_lib_pass(10100);
-	TEST_ASSERT_UINT_WITHIN(1, 11, bmsd_rig_keep_alives());
+	TEST_ASSERT_UINT_WITHIN(1, 11, keep_alives());
 	for (unsigned int i = 0; i < device_lib.frames_n; i++) {
 		const struct bus_frame *f = &device_lib.frames[i];
 
@@ -128,7 +161,7 @@ TEST(keep_alive_0s_sends_nothing)
 {
 	up("keep_alive: 0s", "permits: yes");
 	device_lib_pass(5000);
-	TEST_ASSERT_EQUAL(0, bmsd_rig_keep_alives());
+	TEST_ASSERT_EQUAL(0, keep_alives());
 }
 
 TEST(a_pack_that_needs_its_keep_alive_gets_it)
@@ -147,7 +180,7 @@ TEST(a_pack_that_needs_its_keep_alive_gets_it)
 
 TEST(ready_needs_one_telegram)
 {
-	bmsd_rig_begin("period: 1s", "permits: yes");
+	device_lib_begin(&what, "period: 1s", "permits: yes", "");
 	device_lib_sim("fault battery.1 half");
 	device_lib_driver();
 	device_lib_pass(2500);
@@ -159,12 +192,12 @@ TEST(ready_needs_one_telegram)
 
 TEST(a_telegram_without_permits_is_complete_after_a_pause)
 {
-	bmsd_rig_begin("period: 1s", "permits: no");
+	device_lib_begin(&what, "period: 1s", "permits: no", "");
 	device_lib_driver();
 	device_lib_pass(1300);
-	TEST_ASSERT_EQUAL(0, bmsd_rig_complete(0)); /* they may still come */
+	TEST_ASSERT_EQUAL(0, complete_since(0)); /* they may still come */
 	device_lib_pass(600);
-	TEST_ASSERT_EQUAL(1, bmsd_rig_complete(0));
+	TEST_ASSERT_EQUAL(1, complete_since(0));
 }
 
 TEST(silence_is_measured_in_periods_of_the_pack)
@@ -174,7 +207,7 @@ TEST(silence_is_measured_in_periods_of_the_pack)
 	for (unsigned int i = 0; i < 2; i++) {
 		if (i)
 			device_lib_end();
-		bmsd_rig_begin(settings[i], "permits: yes");
+		device_lib_begin(&what, settings[i], "permits: yes", "");
 		device_lib_driver();
 		device_lib_pass(4600);
 		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
@@ -212,10 +245,10 @@ TEST(a_broken_device_is_a_fault_until_it_is_well)
 		snprintf(question, sizeof(question), "fault battery.1 %s", faults[i].fault);
 		device_lib_sim(question);
 		device_lib_pass(50);
-		before = bmsd_rig.states_n;
+		before = rig.states_n;
 		device_lib_pass(4500);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_FAULT, device_lib_life(), faults[i].fault);
-		TEST_ASSERT_EQUAL_MESSAGE(0, bmsd_rig_complete(before), faults[i].fault);
+		TEST_ASSERT_EQUAL_MESSAGE(0, complete_since(before), faults[i].fault);
 		TEST_ASSERT_GREATER_THAN_MESSAGE(events, device_lib_events(faults[i].event), faults[i].fault);
 		device_lib_sim(faults[i].clear);
 		device_lib_pass(2700);
@@ -236,14 +269,14 @@ TEST(the_fault_names_the_frame_that_is_missing)
 	TEST_FAIL_MESSAGE("no event");
 }
 
-/* Random bytes of the right length cannot be told from a telegram, but nothing breaks, and it recovers. */
+/* Random bytes of the right length look like a telegram, but nothing breaks, and it recovers. */
 TEST(garbage_does_no_harm)
 {
 	up(CELLS, "permits: yes");
 	device_lib_sim("fault battery.1 garbage");
 	device_lib_pass(20000);
-	for (unsigned int i = 0; i < bmsd_rig.states_n; i++)
-		TEST_ASSERT_FALSE(bmsd_rig.states[i].charge > 1);
+	for (unsigned int i = 0; i < rig.states_n; i++)
+		TEST_ASSERT_FALSE(rig.states[i].charge > 1);
 	TEST_ASSERT_GREATER_THAN(0, device_lib_events("checksum"));
 	device_lib_sim("fault battery.1 garbage clear");
 	device_lib_pass(3000);
@@ -259,12 +292,12 @@ TEST(a_new_process_publishes_a_telegram_within_two)
 
 		device_lib_signal(SIGKILL);
 		device_lib_pass(10 + (int)i * 97);
-		before = bmsd_rig.states_n;
+		before = rig.states_n;
 		device_lib_driver();
 		device_lib_pass(50);
-		TEST_ASSERT_GREATER_THAN(before, bmsd_rig.states_n); /* that it lives it says at once */
+		TEST_ASSERT_GREATER_THAN(before, rig.states_n); /* that it lives it says at once */
 		device_lib_pass(1950);
-		TEST_ASSERT_GREATER_THAN(0, bmsd_rig_complete(before));
+		TEST_ASSERT_GREATER_THAN(0, complete_since(before));
 		TEST_ASSERT_NOT_EQUAL(MSG_LIFE_FAULT, device_lib_life());
 	}
 	TEST_ASSERT_EQUAL(0, device_lib_events("no-telegram"));

@@ -198,7 +198,7 @@ static bool is_active(void)
 	return clock_said()->common.lifecycle == MSG_LIFE_ACTIVE;
 }
 
-static bool told(const char *channel, const char *code, const char *words)
+static bool reported(const char *channel, const char *code, const char *words)
 {
 	struct msg_event event;
 	enum ach_status status;
@@ -319,13 +319,13 @@ TEST(goes_on_without_a_bus)
 	begin("080#");
 	up("two");
 	UNTIL(bus_said("bus-base")->header.t_publish_ns && bus_said("bus-base")->state == MSG_LINK_ABSENT);
-	UNTIL(told("two-event", "bus-base", "base is absent"));
+	UNTIL(reported("two-event", "bus-base", "base is absent"));
 	UNTIL(clock_said()->bus[0].confirmed > 20);
 	TEST_ASSERT_EQUAL_UINT64(0, clock_said()->bus[1].confirmed);
 	base = launch("canwire", "run --outage 0 base");
 	listen_to(1, "wire:base@ear");
 	UNTIL(clock_said()->bus[1].confirmed > 20);
-	UNTIL(told("two-event", "bus-base", "base is back"));
+	UNTIL(reported("two-event", "bus-base", "base is back"));
 	UNTIL(bus_said("bus-base")->load > 0);
 	TEST_ASSERT_EQUAL(500000, bus_said("bus-base")->bitrate);
 	end(base, SIGKILL);
@@ -341,9 +341,9 @@ TEST(another_sender_of_its_frame_is_reported)
 	hear("081#");
 	hear("080#00");
 	pass(100);
-	TEST_ASSERT_FALSE(told("clock-event", "second-clock", ""));
+	TEST_ASSERT_FALSE(reported("clock-event", "second-clock", ""));
 	hear("080#");
-	UNTIL(told("clock-event", "second-clock", "another node sends the clock frame of torso"));
+	UNTIL(reported("clock-event", "second-clock", "another node sends the clock frame of torso"));
 }
 
 TEST(a_rate_that_is_not_kept_is_reported)
@@ -353,7 +353,7 @@ TEST(a_rate_that_is_not_kept_is_reported)
 	virtual_lib_signal(running[0], SIGSTOP);
 	pass(1200);
 	virtual_lib_signal(running[0], SIGCONT);
-	UNTIL(told("clock-event", "slow", "cycles skipped"));
+	UNTIL(reported("clock-event", "slow", "cycles skipped"));
 	UNTIL(is_active()); /* a good second later */
 }
 
@@ -368,15 +368,4 @@ TEST(killed_on_a_bus_without_a_clock_frame)
 {
 	begin("none");
 	TEST_ASSERT_EQUAL(0, killer_run(file, KILLS * 2 / 5));
-}
-
-int main(void)
-{
-	int failed;
-
-	UNITY_BEGIN();
-	testcase_run_all();
-	failed = UNITY_END();
-	wire_lib_clean();
-	return failed;
 }

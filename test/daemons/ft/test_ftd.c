@@ -2,11 +2,65 @@
 #include <math.h>
 #include <signal.h>
 
+#include "test/can/device_lib.h"
 #include "test/channels/testcase.h"
-#include "test/daemons/ft/ftd_rig.h"
 
+#define RIG_STATES_MAX 8000
 #define LOAD "force: [3, -4, 25], torque: [0.2, -0.3, 0.5]"
 #define STILL "noise: 0, " LOAD
+
+static struct {
+	struct msg_ft states[RIG_STATES_MAX];
+	unsigned int states_n;
+} rig;
+
+static const struct device_lib_what what = {
+	.driver = "ftd",
+	.name = "ft",
+	.bus = "wrist",
+	.step_ms = 1,
+	.frames_max = 60000,
+	.events_max = 400,
+	.requests = true,
+	.state = msg_ft_number,
+	.states = rig.states,
+	.states_n = &rig.states_n,
+	.states_max = RIG_STATES_MAX,
+};
+
+static bool is_new(unsigned int i)
+{
+	return !(rig.states[i].header.flags & MSG_FLAG_PARTIAL);
+}
+
+static unsigned int samples_since(unsigned int from)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = from; i < rig.states_n; i++)
+		n += is_new(i);
+	return n;
+}
+
+static const struct msg_ft *newest_sample(void)
+{
+	unsigned int i = rig.states_n;
+
+	while (i && !is_new(i - 1))
+		i--;
+	TEST_ASSERT_GREATER_THAN(0, i);
+	return &rig.states[i - 1];
+}
+
+static unsigned int frames_since(unsigned int from, uint32_t id, unsigned int len)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = from; i < device_lib.frames_n; i++)
+		n += device_lib.frames[i].frame.id == id && device_lib.frames[i].frame.len == len &&
+		     !(device_lib.frames[i].flags & BUS_QUEUED);
+	return n;
+}
 
 void tearDown(void)
 {
@@ -15,7 +69,7 @@ void tearDown(void)
 
 static void up_beside(const char *settings, const char *sim, const char *devices)
 {
-	ftd_rig_begin(settings, sim, devices);
+	device_lib_begin(&what, settings, sim, devices);
 	device_lib_driver();
 	device_lib_pass(60);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
@@ -28,7 +82,7 @@ static void up(const char *settings, const char *sim)
 
 static void expect(const double force[3], const double torque[3])
 {
-	const struct msg_ft *s = ftd_rig_newest();
+	const struct msg_ft *s = newest_sample();
 
 	for (unsigned int i = 0; i < 3; i++) {
 		TEST_ASSERT_DOUBLE_WITHIN(0.03, force[i], s->force[i]);
@@ -42,8 +96,8 @@ static void expect_no_stale_samples(void)
 {
 	int64_t last_ns = 0;
 
-	for (unsigned int i = 0; i < ftd_rig.states_n; i++) {
-		const struct msg_ft *s = &ftd_rig.states[i];
+	for (unsigned int i = 0; i < rig.states_n; i++) {
+		const struct msg_ft *s = &rig.states[i];
 
 		if (s->header.flags & MSG_FLAG_PARTIAL)
 			continue;
@@ -56,11 +110,11 @@ static void expect_no_stale_samples(void)
 /* Every pair of halves on the wire is a state with its time, in the last ms. */
 static void expect_every_sample(int ms, unsigned int wanted)
 {
-	const unsigned int frames = device_lib.frames_n, states = ftd_rig.states_n;
+	const unsigned int frames = device_lib.frames_n, states = rig.states_n;
 
 	device_lib_pass(ms);
-	TEST_ASSERT_UINT_WITHIN(1, wanted, ftd_rig_frames(frames, 0x201, 6));
-	TEST_ASSERT_UINT_WITHIN(1, ftd_rig_frames(frames, 0x201, 6), ftd_rig_new(states));
+	TEST_ASSERT_UINT_WITHIN(1, wanted, frames_since(frames, 0x201, 6));
+	TEST_ASSERT_UINT_WITHIN(1, frames_since(frames, 0x201, 6), samples_since(states));
 	TEST_ASSERT_EQUAL(0, device_lib_events("samples-lost"));
 	expect_no_stale_samples();
 }
@@ -69,7 +123,7 @@ static void expect_every_sample(int ms, unsigned int wanted)
 
 TEST(start_up_reads_all_and_then_measures)
 {
-	ftd_rig_begin("", STILL, "");
+	device_lib_begin(&what, "", STILL, "");
 	device_lib_driver();
 	device_lib_pass(60);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
@@ -77,9 +131,9 @@ TEST(start_up_reads_all_and_then_measures)
 	TEST_ASSERT_EQUAL_STRING(
 		"serial number FT12345, firmware 2.1.97, counts per unit 1000000, 1000000, calibration 0",
 		device_lib.events[0].text);
-	TEST_ASSERT_TRUE(isnan(ftd_rig.states[0].force[0]) && isnan(ftd_rig.states[0].torque[2]));
-	TEST_ASSERT_EQUAL(0, ftd_rig.states[0].header.t_sample_ns);
-	TEST_ASSERT_EQUAL(6, ftd_rig_frames(0, 0x202, 1));
+	TEST_ASSERT_TRUE(isnan(rig.states[0].force[0]) && isnan(rig.states[0].torque[2]));
+	TEST_ASSERT_EQUAL(0, rig.states[0].header.t_sample_ns);
+	TEST_ASSERT_EQUAL(6, frames_since(0, 0x202, 1));
 	EXPECT(3, -4, 25, 0.2, -0.3, 0.5);
 	expect_every_sample(1000, 100);
 }
@@ -92,10 +146,10 @@ TEST(a_restarted_driver_measures_within_30_ms)
 
 		device_lib_signal(SIGKILL);
 		device_lib_pass(7);
-		before = ftd_rig.states_n;
+		before = rig.states_n;
 		device_lib_driver();
 		device_lib_pass(30);
-		TEST_ASSERT_GREATER_THAN(0, ftd_rig_new(before));
+		TEST_ASSERT_GREATER_THAN(0, samples_since(before));
 		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
 	}
 }
@@ -126,8 +180,8 @@ TEST(settings_of_the_sensor)
 		snprintf(sim, sizeof(sim), "noise: 0, force: [10, 0, 0], torque: [1, 0, 0]%s%s",
 			 *cases[i].sim ? ", " : "", cases[i].sim);
 		up(cases[i].settings, sim);
-		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.05, cases[i].fx, ftd_rig_newest()->force[0], cases[i].settings);
-		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.003, cases[i].tx, ftd_rig_newest()->torque[0], cases[i].settings);
+		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.05, cases[i].fx, newest_sample()->force[0], cases[i].settings);
+		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.003, cases[i].tx, newest_sample()->torque[0], cases[i].settings);
 	}
 }
 
@@ -143,11 +197,11 @@ TEST(what_cannot_be_measured_with_is_a_fault_until_it_changes)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		if (i)
 			device_lib_end();
-		ftd_rig_begin("", cases[i].wrong, "");
+		device_lib_begin(&what, "", cases[i].wrong, "");
 		device_lib_driver();
 		device_lib_pass(500);
 		TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, device_lib_life());
-		TEST_ASSERT_EQUAL(0, ftd_rig_new(0));
+		TEST_ASSERT_EQUAL(0, samples_since(0));
 		TEST_ASSERT_EQUAL_STRING(cases[i].text, device_lib.events[0].text);
 		TEST_ASSERT_EQUAL(1, device_lib_events("answer"));
 		device_lib_sim(cases[i].right);
@@ -172,16 +226,16 @@ TEST(a_lost_half_loses_the_sample)
 		snprintf(question, sizeof(question), "fault ft.1 %s", faults[i]);
 		device_lib_sim(question);
 		device_lib_pass(20);
-		before = ftd_rig.states_n;
+		before = rig.states_n;
 		device_lib_pass(300);
-		TEST_ASSERT_EQUAL(0, ftd_rig_new(before));
+		TEST_ASSERT_EQUAL(0, samples_since(before));
 		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
 		TEST_ASSERT_GREATER_THAN(0, device_lib_events("samples-lost"));
 		snprintf(question, sizeof(question), "fault ft.1 %s clear", faults[i]);
 		device_lib_sim(question);
-		before = ftd_rig.states_n;
+		before = rig.states_n;
 		device_lib_pass(300);
-		TEST_ASSERT_UINT_WITHIN(3, 30, ftd_rig_new(before));
+		TEST_ASSERT_UINT_WITHIN(3, 30, samples_since(before));
 		expect_no_stale_samples();
 	}
 }
@@ -191,8 +245,8 @@ static void expect_whole_samples(unsigned int least)
 {
 	unsigned int low = 0, high = 0;
 
-	for (unsigned int i = 0; i < ftd_rig.states_n; i++) {
-		const struct msg_ft *s = &ftd_rig.states[i];
+	for (unsigned int i = 0; i < rig.states_n; i++) {
+		const struct msg_ft *s = &rig.states[i];
 		const bool is_high = s->force[0] > 5;
 
 		if (s->header.flags & MSG_FLAG_PARTIAL)
@@ -241,9 +295,9 @@ TEST(replies_that_are_late_are_not_taken_for_the_next)
 	up("tick: 2ms", "noise: 0, delay: 1ms");
 	device_lib_sim("set ft.1 delay=6ms"); /* later than reply_late, not than reply_lost */
 	device_lib_pass(5);
-	before = ftd_rig.states_n;
+	before = rig.states_n;
 	device_lib_pass(135);
-	TEST_ASSERT_EQUAL(0, ftd_rig_new(before));
+	TEST_ASSERT_EQUAL(0, samples_since(before));
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, device_lib_life());
 	device_lib_sim("set ft.1 delay=1ms");
 	device_lib_pass(100);
@@ -256,18 +310,18 @@ TEST(another_host_is_reported_and_its_samples_are_not_taken)
 	unsigned int before;
 
 	up("calibration: 2", "noise: 0, force: [10, 0, 0]");
-	before = ftd_rig.states_n;
+	before = rig.states_n;
 	for (unsigned int i = 0; i < 20; i++) {
 		device_lib_hear("200#");
 		device_lib_pass(9);
 	}
 	TEST_ASSERT_GREATER_THAN(0, device_lib_events("other-host"));
-	TEST_ASSERT_LESS_THAN(20, ftd_rig_new(before));
+	TEST_ASSERT_LESS_THAN(20, samples_since(before));
 	device_lib_hear("206#00"); /* another calibration */
 	device_lib_pass(100);
 	device_lib_sim("report ft.1");
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(device_lib.said, "calibration 2 "), device_lib.said);
-	TEST_ASSERT_DOUBLE_WITHIN(0.03, 12, ftd_rig_newest()->force[0]);
+	TEST_ASSERT_DOUBLE_WITHIN(0.03, 12, newest_sample()->force[0]);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
 }
 
@@ -277,7 +331,7 @@ TEST(at_500_hz_no_sample_is_lost)
 {
 	up("tick: 2ms", LOAD);
 	expect_every_sample(2000, 1000);
-	TEST_ASSERT_EQUAL(0, ftd_rig_newest()->common.skipped);
+	TEST_ASSERT_EQUAL(0, newest_sample()->common.skipped);
 }
 
 TEST(beside_arm_modules_no_sample_is_lost)
@@ -292,8 +346,8 @@ TEST(beside_arm_modules_no_sample_is_lost)
 
 		if (i)
 			device_lib_end();
-		ftd_rig_begin(
-			cases[i].settings, LOAD,
+		device_lib_begin(
+			&what, cases[i].settings, LOAD,
 			"  arm: {driver: pciod, bus: wrist, settings: {lock_memory: no, modules: 8-10, tick: 5ms}, "
 			"limits: {velocity: 0.5, acceleration: 2}}\n");
 		device_lib_driver();
@@ -306,7 +360,7 @@ TEST(beside_arm_modules_no_sample_is_lost)
 			unsigned int answers = 0;
 
 			for (unsigned int len = 1; len <= 8; len++)
-				answers += ftd_rig_frames(frames, 0x0A0 + module, len);
+				answers += frames_since(frames, 0x0A0 + module, len);
 			TEST_ASSERT_GREATER_THAN_MESSAGE(199, answers, "modules");
 		}
 	}
@@ -321,7 +375,7 @@ TEST(two_sensors_on_one_wire)
 	device_lib_pass(100);
 	expect_every_sample(1000, 100);
 	EXPECT(3, -4, 25, 0.2, -0.3, 0.5);
-	TEST_ASSERT_GREATER_THAN(100, ftd_rig_frames(0, 0x211, 6));
+	TEST_ASSERT_GREATER_THAN(100, frames_since(0, 0x211, 6));
 }
 
 /* ---- status, saturation, bias ---- */
@@ -331,14 +385,14 @@ TEST(a_can_error_is_ended_by_a_reset)
 	unsigned int before;
 
 	up("", STILL);
-	before = ftd_rig.states_n;
+	before = rig.states_n;
 	device_lib_sim("fault ft.1 can-error");
 	device_lib_pass(200);
 	TEST_ASSERT_EQUAL(1, device_lib_events("reset"));
 	TEST_ASSERT_EQUAL(1, device_lib_events("status"));
-	TEST_ASSERT_EQUAL(1, ftd_rig_frames(0, 0x20C, 0));
+	TEST_ASSERT_EQUAL(1, frames_since(0, 0x20C, 0));
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
-	TEST_ASSERT_GREATER_THAN(10, ftd_rig_new(before));
+	TEST_ASSERT_GREATER_THAN(10, samples_since(before));
 	device_lib_sim("report ft.1");
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(device_lib.said, "resets 1 early 0"), device_lib.said);
 }
@@ -351,11 +405,11 @@ TEST(an_error_that_a_reset_does_not_end_is_reset_ever_later)
 	up("", STILL);
 	device_lib_sim("set ft.1 status=0x4001");
 	device_lib_pass(20);
-	before = ftd_rig.states_n;
+	before = rig.states_n;
 	device_lib_pass(3000);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, device_lib_life());
-	TEST_ASSERT_EQUAL(0, ftd_rig_new(before)); /* what it measures meanwhile is not published */
-	TEST_ASSERT_EQUAL(0x4001, ftd_rig.states[ftd_rig.states_n - 1].status);
+	TEST_ASSERT_EQUAL(0, samples_since(before)); /* what it measures meanwhile is not published */
+	TEST_ASSERT_EQUAL(0x4001, rig.states[rig.states_n - 1].status);
 	for (unsigned int i = 0; i < device_lib.frames_n; i++) {
 		if (device_lib.frames[i].frame.id != 0x20C || device_lib.frames[i].flags & BUS_QUEUED)
 			continue;
@@ -382,23 +436,23 @@ TEST(other_bits_are_a_fault_unless_ignored)
 	device_lib_pass(100);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, device_lib_life());
 	TEST_ASSERT_EQUAL(1, device_lib_events("status"));
-	TEST_ASSERT_EQUAL(0, ftd_rig_frames(0, 0x20C, 0));
+	TEST_ASSERT_EQUAL(0, frames_since(0, 0x20C, 0));
 	device_lib_sim("set ft.1 status=0");
 	device_lib_pass(50);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
 	device_lib_end();
 	up("status_ignored: 0x4003", STILL ", status: 0x4002");
-	TEST_ASSERT_EQUAL(0x4002, ftd_rig_newest()->status);
+	TEST_ASSERT_EQUAL(0x4002, newest_sample()->status);
 	EXPECT(3, -4, 25, 0.2, -0.3, 0.5);
 }
 
 TEST(saturated_gauges_are_named)
 {
 	up("saturation_counts: 1000", "noise: 0");
-	TEST_ASSERT_EQUAL(0, ftd_rig_newest()->saturated);
+	TEST_ASSERT_EQUAL(0, newest_sample()->saturated);
 	device_lib_sim("set ft.1 torque=[0,0,-1]");
 	device_lib_pass(200);
-	TEST_ASSERT_EQUAL(0x20, ftd_rig_newest()->saturated);
+	TEST_ASSERT_EQUAL(0x20, newest_sample()->saturated);
 	TEST_ASSERT_EQUAL(1, device_lib_events("saturated"));
 	TEST_ASSERT_EQUAL_STRING("saturated gauges: 5", device_lib.events[device_lib.events_n - 1].text);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
@@ -423,7 +477,7 @@ TEST(a_bias_outlives_the_driver_until_it_is_cleared)
 {
 	up("bias_samples: 20", LOAD ", noise: 10");
 	take_bias();
-	TEST_ASSERT_DOUBLE_WITHIN(1, 0, ftd_rig_newest()->force[2]);
+	TEST_ASSERT_DOUBLE_WITHIN(1, 0, newest_sample()->force[2]);
 	for (int ms = 1; ms < 20; ms += 2) { /* also before it has measured */
 		device_lib_signal(SIGKILL);
 		device_lib_driver();
@@ -432,9 +486,9 @@ TEST(a_bias_outlives_the_driver_until_it_is_cleared)
 	device_lib_sim("set ft.1 noise=0");
 	device_lib_sim("set ft.1 force=[4,-4,25]");
 	device_lib_pass(50);
-	TEST_ASSERT_DOUBLE_WITHIN(0.15, 1, ftd_rig_newest()->force[0]);
-	TEST_ASSERT_DOUBLE_WITHIN(0.15, 25, ftd_rig_newest()->bias_force[2]);
-	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0.5, ftd_rig_newest()->bias_torque[2]);
+	TEST_ASSERT_DOUBLE_WITHIN(0.15, 1, newest_sample()->force[0]);
+	TEST_ASSERT_DOUBLE_WITHIN(0.15, 25, newest_sample()->bias_force[2]);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0.5, newest_sample()->bias_torque[2]);
 	device_lib_request(MSG_VERB_CLEAR, "", "");
 	device_lib_pass(50);
 	TEST_ASSERT_EQUAL(0, device_lib_reply()->result);
@@ -443,7 +497,7 @@ TEST(a_bias_outlives_the_driver_until_it_is_cleared)
 	device_lib_driver();
 	device_lib_pass(100);
 	EXPECT(4, -4, 25, 0.2, -0.3, 0.5);
-	TEST_ASSERT_EQUAL_DOUBLE(0, ftd_rig_newest()->bias_force[2]);
+	TEST_ASSERT_EQUAL_DOUBLE(0, newest_sample()->bias_force[2]);
 }
 
 TEST(a_bias_ends_with_the_sensor)
@@ -461,7 +515,7 @@ TEST(a_bias_ends_with_the_sensor)
 	device_lib_request(MSG_VERB_BIAS, "", "");
 	device_lib_pass(50);
 	TEST_ASSERT_EQUAL(-EAGAIN, device_lib_reply()->result);
-	TEST_ASSERT_EQUAL_DOUBLE(0, ftd_rig.states[ftd_rig.states_n - 1].bias_force[2]);
+	TEST_ASSERT_EQUAL_DOUBLE(0, rig.states[rig.states_n - 1].bias_force[2]);
 }
 
 /* ---- a sensor that fails ---- */
@@ -487,11 +541,11 @@ TEST(a_sensor_that_fails_is_one_fault_and_recovers_by_itself)
 		up("calibration: 1", STILL);
 		device_lib_sim(cases[i].fault);
 		device_lib_pass(10);
-		before = ftd_rig.states_n;
+		before = rig.states_n;
 		device_lib_pass(1000);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_FAULT, device_lib_life(), cases[i].fault);
-		TEST_ASSERT_EQUAL_MESSAGE(0, ftd_rig_new(before), cases[i].fault);
-		TEST_ASSERT_GREATER_THAN_MESSAGE(50, ftd_rig.states_n - before, cases[i].fault);
+		TEST_ASSERT_EQUAL_MESSAGE(0, samples_since(before), cases[i].fault);
+		TEST_ASSERT_GREATER_THAN_MESSAGE(50, rig.states_n - before, cases[i].fault);
 		TEST_ASSERT_EQUAL_MESSAGE(1, device_lib_events("no-answer") + device_lib_events("bus"), cases[i].fault);
 		device_lib_sim(cases[i].over);
 		device_lib_pass(1500);
@@ -516,12 +570,12 @@ TEST(a_short_power_cycle_is_noticed)
 
 TEST(a_driver_without_a_sensor_waits_for_it)
 {
-	ftd_rig_begin("", STILL, "");
+	device_lib_begin(&what, "", STILL, "");
 	device_lib_sim("fault ft.1 power-off");
 	device_lib_driver();
 	device_lib_pass(2000);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, device_lib_life());
-	TEST_ASSERT_TRUE(isnan(ftd_rig.states[ftd_rig.states_n - 1].force[0]));
+	TEST_ASSERT_TRUE(isnan(rig.states[rig.states_n - 1].force[0]));
 	TEST_ASSERT_EQUAL_STRING("the sensor does not answer: no serial number for 60 ms", device_lib.events[0].text);
 	TEST_ASSERT_EQUAL(1, device_lib_events("no-answer"));
 	device_lib_sim("fault ft.1 power-on");

@@ -591,14 +591,3 @@ void rig_check_parameter(const char *key, const char *value)
 	TEST_ASSERT_EQUAL_MESSAGE(0, rig_ask(MSG_VERB_GET, key), hubod_rig.reply.error);
 	TEST_ASSERT_EQUAL_STRING_MESSAGE(value, hubod_rig.reply.value, key);
 }
-
-int rig_run_all(void)
-{
-	int failed;
-
-	UNITY_BEGIN();
-	testcase_run_all();
-	failed = UNITY_END();
-	wire_lib_clean();
-	return failed;
-}

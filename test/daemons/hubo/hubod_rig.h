@@ -80,7 +80,6 @@ extern struct hubod_rig {
 /* Before and behind each case. */
 void rig_set_up(void);
 void rig_finish(void);
-int rig_run_all(void); /* all cases of the program; the number of those that failed */
 
 void rig_begin(const char *settings);
 void rig_drive(void);

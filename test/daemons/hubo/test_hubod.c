@@ -752,8 +752,3 @@ TEST(the_home_file_is_written_and_read_back)
 	TEST_ASSERT_EQUAL(-EIO, rig_ask_value(MSG_VERB_SET, "home-file", "rarm"));
 	TEST_ASSERT_EQUAL_STRING_LEN("RSY: ", hubod_rig.reply.error, 5);
 }
-
-int main(void)
-{
-	return rig_run_all();
-}

@@ -420,8 +420,3 @@ TEST(boards_that_were_swapped_without_power_are_moved_only_when_asked)
 		rig_check_all_steps();
 	}
 }
-
-int main(void)
-{
-	return rig_run_all();
-}

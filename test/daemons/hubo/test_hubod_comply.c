@@ -358,8 +358,3 @@ TEST(gains_are_set_within_the_limits_and_read)
 	TEST_ASSERT_EQUAL(0, rig_ask(MSG_VERB_GET, "RSP.comply-grav"));
 	TEST_ASSERT_EQUAL_STRING("-10", hubod_rig.reply.value);
 }
-
-int main(void)
-{
-	return rig_run_all();
-}

@@ -148,8 +148,3 @@ TEST(one_joint_that_fails_stops_all)
 	TEST_ASSERT_EQUAL(0, hubod_rig.state.common.latches);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, hubod_rig.state.common.lifecycle);
 }
-
-int main(void)
-{
-	return rig_run_all();
-}

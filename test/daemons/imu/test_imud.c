@@ -2,11 +2,43 @@
 #include <math.h>
 #include <signal.h>
 
+#include "test/can/device_lib.h"
 #include "test/channels/testcase.h"
-#include "test/daemons/imu/imud_rig.h"
-#include "test/can/wire_lib.h"
 
+#define RIG_STATES_MAX 8000
 #define STREAMING "streams: yes"
+
+static struct {
+	struct msg_imu states[RIG_STATES_MAX];
+	unsigned int states_n;
+} rig;
+
+static const struct device_lib_what what = {
+	.driver = "imud",
+	.name = "imu",
+	.bus = "base",
+	.step_ms = 1,
+	.frames_max = 60000,
+	.events_max = 200,
+	.state = msg_imu_number,
+	.states = rig.states,
+	.states_n = &rig.states_n,
+	.states_max = RIG_STATES_MAX,
+};
+
+static unsigned int samples_since(unsigned int from)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = from; i < rig.states_n; i++)
+		n += rig.states[i].samples;
+	return n;
+}
+
+static unsigned int toggles(void)
+{
+	return device_lib_sent(0x090);
+}
 
 void tearDown(void)
 {
@@ -15,7 +47,7 @@ void tearDown(void)
 
 static void up(const char *settings, const char *sim)
 {
-	imud_rig_begin(settings, sim);
+	device_lib_begin(&what, settings, sim, "");
 	device_lib_driver();
 	device_lib_pass(200);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
@@ -60,30 +92,30 @@ static void expect_each_published(uint32_t last_id, unsigned int from_ms)
 
 TEST(a_dmu_that_streams_is_left_alone)
 {
-	imud_rig_begin("kind: dmu", STREAMING);
+	device_lib_begin(&what, "kind: dmu", STREAMING, "");
 	device_lib_driver();
 	device_lib_pass(30);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life()); /* without waiting for listen */
 	device_lib_pass(970);
-	TEST_ASSERT_EQUAL(0, imud_rig_toggles());
-	TEST_ASSERT_UINT_WITHIN(2, 198, imud_rig_new(0));
+	TEST_ASSERT_EQUAL(0, toggles());
+	TEST_ASSERT_UINT_WITHIN(2, 198, samples_since(0));
 	expect_no_stale_samples();
 }
 
 TEST(a_dmu_that_does_not_stream_is_toggled_once)
 {
-	imud_rig_begin("kind: dmu", "streams: no");
+	device_lib_begin(&what, "kind: dmu", "streams: no", "");
 	device_lib_driver();
 	device_lib_pass(1000);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
-	TEST_ASSERT_EQUAL(1, imud_rig_toggles());
+	TEST_ASSERT_EQUAL(1, toggles());
 	TEST_ASSERT_EQUAL(0, device_lib_events("no-sample"));
 	expect_no_stale_samples();
 }
 
 TEST(a_dmu_that_begins_late_is_not_switched_off_for_good)
 {
-	imud_rig_begin("kind: dmu", "streams: no, toggle_delay: 300ms");
+	device_lib_begin(&what, "kind: dmu", "streams: no, toggle_delay: 300ms", "");
 	device_lib_driver();
 	device_lib_pass(3000);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
@@ -99,14 +131,14 @@ TEST(a_stream_that_begins_as_it_is_toggled_is_recovered)
 	for (int ms = 40; ms < 60; ms++) {
 		if (ms > 40)
 			device_lib_end();
-		imud_rig_begin("kind: dmu", "streams: no, toggle_delay: 0s");
+		device_lib_begin(&what, "kind: dmu", "streams: no, toggle_delay: 0s", "");
 		device_lib_driver();
 		device_lib_pass(ms);
 		device_lib_hear("090#0F");
 		device_lib_pass(600);
 		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
-		TEST_ASSERT_EQUAL(1, imud_rig_toggles() % 2);
-		most = imud_rig_toggles() > most ? imud_rig_toggles() : most;
+		TEST_ASSERT_EQUAL(1, toggles() % 2);
+		most = toggles() > most ? toggles() : most;
 	}
 	TEST_ASSERT_EQUAL(3, most); /* once it was ended by the driver's, and begun again */
 }
@@ -122,10 +154,10 @@ TEST(a_restarted_driver_sends_nothing)
 		before = rig.states_n;
 		device_lib_driver();
 		device_lib_pass(30);
-		TEST_ASSERT_GREATER_THAN(2, imud_rig_new(before));
+		TEST_ASSERT_GREATER_THAN(2, samples_since(before));
 		TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
 	}
-	TEST_ASSERT_EQUAL(0, imud_rig_toggles());
+	TEST_ASSERT_EQUAL(0, toggles());
 }
 
 TEST(a_dmu_that_was_switched_off_and_on_streams_again)
@@ -150,7 +182,7 @@ TEST(a_frozen_driver_does_not_take_what_it_missed_for_silence)
 	device_lib_signal(SIGCONT);
 	device_lib_pass(200);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
-	TEST_ASSERT_EQUAL(0, imud_rig_toggles());
+	TEST_ASSERT_EQUAL(0, toggles());
 }
 
 /* 450 ms without a wire, and 250 ms until the sensor is on it: the driver has listened to a bus for 250 ms. */
@@ -160,7 +192,7 @@ TEST(a_dead_bus_is_not_silence)
 	device_lib_outage(450, 250);
 	device_lib_pass(600);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
-	TEST_ASSERT_EQUAL(0, imud_rig_toggles());
+	TEST_ASSERT_EQUAL(0, toggles());
 }
 
 TEST(a_cable_that_was_cut)
@@ -198,7 +230,7 @@ static void expect_faults(const char *settings)
 		before = rig.states_n;
 		device_lib_pass(300);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_FAULT, device_lib_life(), faults[i].fault);
-		TEST_ASSERT_EQUAL_MESSAGE(0, imud_rig_new(before), faults[i].fault);
+		TEST_ASSERT_EQUAL_MESSAGE(0, samples_since(before), faults[i].fault);
 		TEST_ASSERT_GREATER_THAN_MESSAGE(before, rig.states_n, faults[i].fault); /* it lives */
 		TEST_ASSERT_GREATER_THAN(300 * DEVICE_LIB_MS, rig.states[rig.states_n - 1].age_ns);
 		TEST_ASSERT_EQUAL_MESSAGE(events + 1, device_lib_events(faults[i].event), faults[i].fault);
@@ -213,13 +245,13 @@ static void expect_faults(const char *settings)
 TEST(faults_of_a_dmu)
 {
 	expect_faults("kind: dmu");
-	TEST_ASSERT_EQUAL(0, imud_rig_toggles() % 2); /* those of the silence */
+	TEST_ASSERT_EQUAL(0, toggles() % 2); /* those of the silence */
 }
 
 TEST(faults_of_an_mti)
 {
 	expect_faults("kind: mti");
-	TEST_ASSERT_EQUAL(0, imud_rig_toggles());
+	TEST_ASSERT_EQUAL(0, toggles());
 }
 
 TEST(frames_that_are_lost_cost_their_samples_only)
@@ -231,7 +263,7 @@ TEST(frames_that_are_lost_cost_their_samples_only)
 	expect_no_stale_samples();
 	for (unsigned int i = 0; i < rig.states_n; i++) /* never rate and acceleration of two samples */
 		lost += rig.states[i].samples == 0;
-	TEST_ASSERT_UINT_WITHIN(25, 390, imud_rig_new(0));
+	TEST_ASSERT_UINT_WITHIN(25, 390, samples_since(0));
 	TEST_ASSERT_GREATER_THAN(0, device_lib_events("samples-lost"));
 	TEST_ASSERT_LESS_THAN(5, lost);
 }
@@ -299,15 +331,4 @@ TEST(the_status_word_of_an_mti)
 	device_lib_pass(50);
 	TEST_ASSERT_EQUAL(1, device_lib_events("sensor-error"));
 	TEST_ASSERT_EQUAL(1, device_lib_events("sensor-warning"));
-}
-
-int main(void)
-{
-	int failed;
-
-	UNITY_BEGIN();
-	testcase_run_all();
-	failed = UNITY_END();
-	wire_lib_clean();
-	return failed;
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <signal.h>
 
-#include "test/can/wire_lib.h"
 #include "test/channels/testcase.h"
 #include "test/daemons/robotiq/robotiqd_rig.h"
 
@@ -680,15 +679,4 @@ TEST(registers_are_not_read_faster_than_they_refresh)
 	expect_one_at_a_time();
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, device_lib_life());
 	TEST_ASSERT_LESS_THAN(60 * DEVICE_LIB_MS, robotiqd_rig_state()->age_ns);
-}
-
-int main(void)
-{
-	int failed;
-
-	UNITY_BEGIN();
-	testcase_run_all();
-	failed = UNITY_END();
-	wire_lib_clean();
-	return failed;
 }
