@@ -2,23 +2,9 @@
 # test_amciod_check.sh: what amciod says before it opens a bus: settings, load of the bus, the data sheet of the drive.
 # shellcheck disable=SC2317 # called by name
 set -eu
-. test/scripts/lib.sh
+. "$(dirname "$0")/settings.sh" amciod --name wheels --bus wire:base '--set=drives=0x20 left, 0x21 right -'
 lib_tmp
-amciod=${BUILD:-build}/amciod
 sheet=$lib_folder/drive.eds
-
-check() { # SETTING...: of two wheels
-	local set=()
-	for setting in "$@"; do
-		set+=(--set "$setting")
-	done
-	"$amciod" --name wheels --bus wire:base --set 'drives=0x20 left, 0x21 right -' "${set[@]}" --check 2>&1
-}
-refuses() { # WORDS SETTING...
-	local said status=0
-	said=$(check "${@:2}") || status=$?
-	[[ $status -eq 100 && $said == *"$1"* ]] || { echo "$status: $said"; return 1; }
-}
 
 # Objects of the set-up: index, type (5 is a byte, 6 two, 7 four) and sub-indices.
 write_sheet() {
@@ -74,9 +60,7 @@ test_a_node_twice() {
 }
 # The identifiers of the drives, and one RPDO of three with a period.
 test_frames() {
-	local frames
-	frames=$("$amciod" --name wheels --bus wire:base --set 'drives=0x20 left, 0x21 right -' --frames)
-	python3 - "$frames" <<-'END'
+	python3 - "$(frames)" <<-'END'
 		import json, sys
 		frames = json.loads(sys.argv[1])["frames"]
 		periodic = {f["id"] for f in frames if f["period_us"]}

@@ -1,25 +1,8 @@
 #!/bin/bash
 # ftd's settings: what it refuses, before anything is opened, and the frames that it declares.
 set -eu
-. test/scripts/lib.sh
-ftd=$BUILD/ftd
+. "$(dirname "$0")/settings.sh" ftd --name ft --bus wire:wrist
 
-check() { "$ftd" --name ft --bus wire:wrist --check "$@" 2>&1; } # [--set KEY=VALUE]...
-refuses() { # TEXT SETTING...
-	local text=$1 setting words=()
-	shift
-	for setting; do
-		words+=(--set "$setting")
-	done
-	! check "${words[@]}" >"$lib_folder/said" && grep -qF -- "$text" "$lib_folder/said"
-}
-is() { [ "$1" = "$2" ]; }
-ids() { # tx|rx [SETTING]
-	"$ftd" --name ft --bus wire:wrist --frames ${2:+--set "$2"} |
-		tr '{' '\n' | sed -n "s/.*\"id\":\"\([0-9A-F]*\)\".*\"dir\":\"$1\".*/\1/p" | sort -u | tr '\n' ' '
-}
-
-lib_tmp
 lib_case 'the defaults' check
 lib_case 'a mounting of three angles' refuses 'mounting: three angles' mounting=[0,45]
 lib_case 'a centre of three lengths' refuses 'tool_center: three lengths' tool_center=[0.1]

@@ -1,31 +1,10 @@
 #!/bin/bash
 # robotiqd's settings: what it refuses, before anything is opened, and the frames that it declares.
 set -eu
-. test/scripts/lib.sh
-robotiqd=$BUILD/robotiqd
-
-check() { "$robotiqd" --name grip --bus wire:hand --check "$@" 2>&1; } # [--set KEY=VALUE]...
-refuses() { # WORDS KEY=VALUE...
-	local words=$1 said
-
-	shift
-	# shellcheck disable=SC2046 # two words for each
-	if said=$(check $(printf -- '--set %s ' "$@")) || ! grep -qF -- "$words" <<<"$said"; then
-		echo "$said"
-		return 1
-	fi
-}
-ids() { # DIRECTION [--set KEY=VALUE]...
-	local way=$1
-
-	shift
-	"$robotiqd" --name grip --bus wire:hand --frames "$@" |
-		grep -o "\"id\":\"[0-9A-F]*\"[^}]*\"dir\":\"$way\"" | cut -d'"' -f4 | sort -u | tr '\n' ' '
-}
-is() { [ "$1" = "$2" ] || { echo "$1"; return 1; }; }
+. "$(dirname "$0")/settings.sh" robotiqd --name grip --bus wire:hand
 
 lib_case 'as it is' check
-lib_case 'another command of a read' check --set upload=0x4F
+lib_case 'another command of a read' check upload=0x4F
 lib_case 'but not any' refuses 'upload: it must be 0x40 or 0x4F' upload=0x41
 lib_case 'a range of positions' refuses 'position_min: it is above position_max' position_min=0.5 position_max=0.4
 lib_case 'a force within its range' refuses 'above the maximum 1' force_max=1.5
@@ -33,7 +12,7 @@ lib_case 'registers refresh 200 times a second' refuses 'below the minimum 5ms' 
 lib_case 'silence is longer than a tick' refuses 'silent_after: it must be at least two ticks' silent_after=100ms
 lib_case 'it sends NMT and SDO' is "$(ids tx)" '000 60B '
 lib_case 'and hears SDO and NMT' is "$(ids rx)" '58B 70B '
-lib_case 'with PDOs RPDO 1' is "$(ids tx --set pdo=yes)" '000 20B 60B '
-lib_case 'and TPDO 1 and 2' is "$(ids rx --set pdo=yes)" '18B 28B 58B 70B '
-lib_case 'of another node' is "$(ids tx --set node=5)" '000 605 '
+lib_case 'with PDOs RPDO 1' is "$(ids tx pdo=yes)" '000 20B 60B '
+lib_case 'and TPDO 1 and 2' is "$(ids rx pdo=yes)" '18B 28B 58B 70B '
+lib_case 'of another node' is "$(ids tx node=5)" '000 605 '
 lib_end
