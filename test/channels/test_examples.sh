@@ -3,6 +3,7 @@
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
 . test/scripts/lib.sh
+. test/channels/processes.sh
 
 examples=${BUILD:-build}/channels/examples
 name=test-examples-$$
@@ -11,45 +12,7 @@ trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-*' EXIT
 
 # ---- tools ----
 
-# start NAME COMMAND...: in the background, into $tmp/NAME.out and .err, its pid in $pid; it does not outlive this test
-start() {
-	local to=$tmp/$1
-	shift
-	setpriv --pdeathsig KILL "$@" <&0 >"$to.out" 2>"$to.err" &
-	pid=$!
-}
-
-# eventually COMMAND...: as soon as it is true; fails if it still is not after half a minute
-eventually() {
-	for _ in $(seq 1500); do
-		if "$@"; then
-			return 0
-		fi
-		sleep 0.02
-	done
-	echo "never came true: $*"
-	return 1
-}
-
-# same EXPECTED ACTUAL
-same() {
-	if [ "$1" != "$2" ]; then
-		printf 'expected:\n%s\nbut was:\n%s\n' "$1" "$2"
-		return 1
-	fi
-}
-
-has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
 has_samples() { [ "$(stat -c %s "$1")" -ge $(($2 * 16)) ]; }
-in_state() { [ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]; }
-
-# A loop that never blocks is never seen asleep, let alone 20 times in a row.
-asleep() {
-	for _ in $(seq 20); do
-		in_state "$1" S || return 1
-		sleep 0.002
-	done
-}
 
 # counters FILE: those of the samples in it, one a line
 counters() { od -v -An -w16 -t u8 "$1" | awk '{ print $1 }'; }
@@ -65,8 +28,8 @@ test_subscriber_prints_the_newest_and_how_many_it_missed() {
 test_subscriber_waits_asleep_for_the_next() {
 	"$examples/publish" "$name-next" 1000 7
 	start next "$examples/subscribe" "$name-next" 2
-	eventually has_lines "$tmp/next.out" 1
-	eventually asleep "$pid"
+	lib_until has_lines "$tmp/next.out" 1
+	lib_until asleep "$pid"
 	"$examples/publish" "$name-next" 1000 1
 	wait "$pid"
 	same $'7: _ us old, 6 missed\n1: _ us old, 0 missed' "$(sed 's/[0-9]* us/_ us/' "$tmp/next.out")"
@@ -74,7 +37,7 @@ test_subscriber_waits_asleep_for_the_next() {
 
 test_subscriber_accounts_for_every_message() {
 	start forever "$examples/publish" "$name-all" 2000
-	eventually test -e "/dev/shm/achshm-$name-all"
+	lib_until test -e "/dev/shm/achshm-$name-all"
 	"$examples/subscribe" "$name-all" 200 >"$tmp/all"
 	awk '{ seq += $5 + 1; if ($1 + 0 != seq) wrong++ } END { exit NR != 200 || wrong > 0 }' "$tmp/all"
 }
@@ -85,12 +48,12 @@ test_publishers_may_be_killed() {
 	local subscriber=$pid
 	for _ in $(seq 20); do
 		start victim "$examples/publish" "$name-kill" 20000
-		eventually has_lines "$tmp/subscriber.out" $(($(wc -l <"$tmp/subscriber.out") + 1))
+		lib_until has_lines "$tmp/subscriber.out" $(($(wc -l <"$tmp/subscriber.out") + 1))
 		kill -KILL "$pid"
 		wait "$pid" || same 137 $?
 		same '' "$(cat "$tmp/victim.err")"
 	done
-	eventually asleep "$subscriber"
+	lib_until asleep "$subscriber"
 	same '' "$(cat "$tmp/subscriber.err")"
 	same 0 "$(grep -c -v -E '^[0-9]+: [0-9]+ us old, [0-9]+ missed$' "$tmp/subscriber.out" || true)"
 }
@@ -131,32 +94,32 @@ pollcat_echoes() {
 	start "$1" "$examples/pollcat" "$a" "$b" <"$tmp/$1.in" 7>&-
 
 	# What was there before it came, and then one source at a time, each when it has nothing else to do.
-	eventually has_samples "$out" 12
+	lib_until has_samples "$out" 12
 	echo "fifteen letters" >&7 # as long as a sample, with the newline
-	eventually has_samples "$out" 13
+	lib_until has_samples "$out" 13
 	"$examples/publish" "$b" 1000 3
-	eventually has_samples "$out" 16
+	lib_until has_samples "$out" 16
 	"$examples/publish" "$a" 1000 1
-	eventually has_samples "$out" 17
-	eventually asleep "$pid"
+	lib_until has_samples "$out" 17
+	lib_until asleep "$pid"
 
 	# Standard input ends; the channels go on, and it does not spin.
 	exec 7>&-
-	eventually asleep "$pid"
+	lib_until asleep "$pid"
 	"$examples/publish" "$a" 1000 2
-	eventually has_samples "$out" 19
+	lib_until has_samples "$out" 19
 	"$examples/publish" "$b" 1000 1
-	eventually has_samples "$out" 20
-	eventually asleep "$pid"
+	lib_until has_samples "$out" 20
+	lib_until asleep "$pid"
 	same '' "$(cat "$tmp/$1.err")"
 
 	# While it is stopped a channel that retains 64 messages gets 200.
 	kill -STOP "$pid"
-	eventually in_state "$pid" T
+	lib_until in_state "$pid" T
 	"$examples/publish" "$b" 20000 200
 	kill -CONT "$pid"
-	eventually has_samples "$out" 84
-	eventually asleep "$pid"
+	lib_until has_samples "$out" 84
+	lib_until asleep "$pid"
 	same "pollcat: $b: missed 136" "$(cat "$tmp/$1.err")"
 
 	# Everything once, whole and in order.

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
 . test/scripts/lib.sh
+. test/channels/processes.sh
 
 ach=$(realpath "${BUILD:-build}")/ach
 name=test-messages-$$
@@ -14,34 +15,6 @@ types='joint-state joint-ref imu force-torque gripper-state gripper-ref battery 
 types+=' request reply balance-state balance-ref mux-state body board-param'
 
 # ---- tools ----
-
-# start NAME COMMAND...: in the background, into $tmp/NAME.out and .err, its pid in $pid; it does not outlive this test
-start() {
-	local to=$tmp/$1
-	shift
-	setpriv --pdeathsig KILL "$@" </dev/null >"$to.out" 2>"$to.err" &
-	pid=$!
-}
-
-# eventually COMMAND...: as soon as it is true; fails if it still is not after half a minute
-eventually() {
-	for _ in $(seq 1500); do
-		if "$@"; then
-			return 0
-		fi
-		sleep 0.02
-	done
-	echo "never came true: $*"
-	return 1
-}
-
-# same EXPECTED ACTUAL
-same() {
-	if [ "$1" != "$2" ]; then
-		printf 'expected:\n%s\nbut was:\n%s\n' "$1" "$2"
-		return 1
-	fi
-}
 
 # refuses STATUS LINE COMMAND...: nothing on stdout, exactly this line on stderr
 refuses() {
@@ -56,17 +29,6 @@ refuses() {
 # json CHANNEL EXPRESSION: of the newest message, called m
 json() {
 	"$ach" echo --last --json "$1" | python3 -c "import json, sys; m = json.load(sys.stdin); print($2)"
-}
-
-has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
-in_state() { [ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]; }
-
-# A loop that never blocks is never seen asleep, let alone 20 times in a row.
-asleep() {
-	for _ in $(seq 20); do
-		in_state "$1" S || return 1
-		sleep 0.002
-	done
 }
 
 # It reads from now on: it waits for messages with its descriptor made.
@@ -183,15 +145,15 @@ test_echo_of_old_messages_does_not_call_them_missed() {
 test_echo_follows_from_now_on() {
 	five follow
 	start follow "$ach" echo --follow --json --count 2 "$name-follow"
-	eventually listens "$pid"
+	lib_until listens "$pid"
 	same '' "$(cat "$tmp/follow.out")"
 	"$ach" put "$name-follow" --json '{"samples":6}'
-	eventually has_lines "$tmp/follow.out" 1 # a message is written at once, not when the buffer is full
+	lib_until has_lines "$tmp/follow.out" 1 # a message is written at once, not when the buffer is full
 	"$ach" put "$name-follow" --json '{"samples":7}'
 	wait "$pid"
 	same '6 7' "$(samples <"$tmp/follow.out")"
 	start follow "$ach" echo --follow --last --json --count 2 "$name-follow"
-	eventually has_lines "$tmp/follow.out" 1
+	lib_until has_lines "$tmp/follow.out" 1
 	"$ach" put "$name-follow" --json '{"samples":8}'
 	wait "$pid"
 	same '7 8' "$(samples <"$tmp/follow.out")"
@@ -203,19 +165,19 @@ test_echo_says_how_many_it_missed() {
 	local json_pid=$pid
 	start text "$ach" echo --follow --last "$name-missed"
 	local text_pid=$pid
-	eventually listens "$json_pid"
-	eventually listens "$text_pid"
+	lib_until listens "$json_pid"
+	lib_until listens "$text_pid"
 	kill -STOP "$json_pid" "$text_pid"
-	eventually in_state "$json_pid" T
-	eventually in_state "$text_pid" T
+	lib_until in_state "$json_pid" T
+	lib_until in_state "$text_pid" T
 	for i in $(seq 6 80); do
 		"$ach" put "$name-missed" --json "{\"samples\":$i}"
 	done
 	kill -CONT "$json_pid" "$text_pid"
-	eventually has_lines "$tmp/json.out" 65
+	lib_until has_lines "$tmp/json.out" 65
 	same '{"missed":11}' "$(head -n 1 "$tmp/json.out")"
 	same "$(seq -s ' ' 17 80)" "$(samples <"$tmp/json.out")"
-	eventually grep -qx 'samples = 80' "$tmp/text.out"
+	lib_until grep -qx 'samples = 80' "$tmp/text.out"
 	same '-- 11 missed --' "$(cat "$tmp/text.err")"
 	same '' "$(cat "$tmp/json.err")"
 	kill -INT "$json_pid"
@@ -226,15 +188,15 @@ test_echo_says_how_many_it_missed() {
 
 has_put() { [ "$(json "$1" 'm["header"]["sequence"]')" -ge "$2" ]; }
 
-test_echo_ends_even_if_nobody_reads_its_output() {
+test_echo_ends_even_if_its_output_is_not_read() {
 	five pipe
 	mkfifo "$tmp/pipe"
 	exec 7<>"$tmp/pipe"
 	setpriv --pdeathsig KILL "$ach" echo --follow --last --json "$name-pipe" >"$tmp/pipe" 2>"$tmp/pipe.err" 7>&- &
 	local echo_pid=$!
 	start flood "$ach" put "$name-pipe" --json '{}' --hz 5000
-	eventually has_put "$name-pipe" 1000
-	eventually asleep "$echo_pid" # though there is more to read: the pipe is full
+	lib_until has_put "$name-pipe" 1000
+	lib_until asleep "$echo_pid" # though there is more to read: the pipe is full
 	kill -TERM "$echo_pid"
 	wait "$echo_pid"
 	exec 7>&-
@@ -244,9 +206,9 @@ test_echo_ends_even_if_nobody_reads_its_output() {
 test_echo_goes_on_with_a_new_channel_of_the_name() {
 	five again
 	start again "$ach" echo --follow --json --count 1 "$name-again"
-	eventually listens "$pid"
+	lib_until listens "$pid"
 	"$ach" rm "$name-again" >/dev/null
-	eventually has_lines "$tmp/again.err" 1
+	lib_until has_lines "$tmp/again.err" 1
 	make_channel again imu
 	"$ach" put "$name-again" --type imu --json '{"samples":42}'
 	wait "$pid"
@@ -387,7 +349,7 @@ test_put_repeats_with_fresh_times() {
 		assert all(x["t_publish_ns"] >= before + i * 2000000 for i, x in enumerate(h)), h
 	END
 	start forever "$ach" put "$name-repeat" --json '{"samples":2}' --hz 1000
-	eventually newest_samples_are 2 "$name-repeat"
+	lib_until newest_samples_are 2 "$name-repeat"
 	kill -INT "$pid"
 	wait "$pid"
 }
@@ -514,7 +476,7 @@ test_put_stream_publishes_each_line_at_once() {
 	exec 7>"$tmp/lines"
 	for i in 1 2 3; do
 		echo "{\"samples\":$i}" >&7
-		eventually newest_samples_are "$i" "$name-lines" # though its input has not ended
+		lib_until newest_samples_are "$i" "$name-lines" # though its input has not ended
 	done
 	printf '{"samples":4,"header":{"sequence":40}}\n\n{"samples":5}' >&7
 	exec 7>&-
@@ -529,7 +491,7 @@ test_streams_lose_nothing_and_keep_the_order() {
 	local n=5000
 	"$ach" mk -m "$n" -n "$(of joint-ref size)" "$name-flow" >/dev/null
 	start flow "$ach" echo --follow --json --count "$n" "$name-flow"
-	eventually listens "$pid"
+	lib_until listens "$pid"
 	python3 - "$n" <<-'END' | "$ach" put "$name-flow" --type joint-ref --json -
 		import sys
 		for i in range(int(sys.argv[1])):
@@ -589,7 +551,7 @@ test_put_stream_ends_when_told_or_when_the_channel_is_removed() {
 	setpriv --pdeathsig KILL "$ach" put "$name-streams" --type imu --json - <"$tmp/streams" 7>&- &
 	local put_pid=$!
 	echo '{"samples":1}' >&7
-	eventually newest_samples_are 1 "$name-streams"
+	lib_until newest_samples_are 1 "$name-streams"
 	kill -TERM "$put_pid"
 	wait "$put_pid"
 	local status=0
@@ -597,7 +559,7 @@ test_put_stream_ends_when_told_or_when_the_channel_is_removed() {
 		7>&- &
 	put_pid=$!
 	echo '{"samples":2}' >&7
-	eventually newest_samples_are 2 "$name-streams"
+	lib_until newest_samples_are 2 "$name-streams"
 	"$ach" rm "$name-streams" >/dev/null
 	while kill -0 "$put_pid" 2>/dev/null; do
 		echo '{"samples":3}' >&7
@@ -682,7 +644,7 @@ test_hz_measures() {
 	make_channel hz imu
 	make_channel idle
 	start hz "$ach" hz --count 8 --json "$name-hz" "$name-idle"
-	eventually listens "$pid"
+	lib_until listens "$pid"
 	stamped "$name-hz"
 	wait "$pid"
 	python3 - "$tmp/hz.out" <<-'END'
@@ -710,11 +672,11 @@ stamp() {
 test_hz_counts_what_it_missed() {
 	make_channel hzm imu
 	start hzm "$ach" hz --count 65 "$name-hzm"
-	eventually listens "$pid"
+	lib_until listens "$pid"
 	stamp "$name-hzm" 1
-	eventually listens "$pid" # again: it has read that one
+	lib_until listens "$pid" # again: it has read that one
 	kill -STOP "$pid"
-	eventually in_state "$pid" T
+	lib_until in_state "$pid" T
 	stamp "$name-hzm" $(seq 2 101) # of which 64 are retained
 	kill -CONT "$pid"
 	wait "$pid"
@@ -727,7 +689,7 @@ test_hz_counts_what_it_missed() {
 test_hz_knows_messages_of_others() {
 	make_channel hzx
 	start hzx "$ach" hz --count 3 --json "$name-hzx"
-	eventually listens "$pid"
+	lib_until listens "$pid"
 	for i in 1 2 3; do
 		"$ach" put "$name-hzx" --hex "0$i"
 	done
@@ -739,7 +701,7 @@ test_hz_ends() {
 	make_channel hze imu
 	same 2 "$("$ach" hz --for 0.05 "$name-hze" | wc -l)"
 	start hze "$ach" hz "$name-hze"
-	eventually listens "$pid"
+	lib_until listens "$pid"
 	kill -INT "$pid"
 	wait "$pid"
 	same 2 "$(wc -l <"$tmp/hze.out")"
@@ -760,7 +722,7 @@ test_plot_prints_columns() {
 12.000000001 nan 1 1' "$("$ach" plot --count 2 "$name-plot" acceleration)"
 	same '1.500000000 7 2 5' "$("$ach" plot --count 1 "$name-plot" samples 'acceleration[1]' common.lifecycle)"
 	start plot "$ach" plot --count 3 "$name-plot" samples
-	eventually has_lines "$tmp/plot.out" 2
+	lib_until has_lines "$tmp/plot.out" 2
 	"$ach" put "$name-plot" --json '{"samples":99}'
 	wait "$pid"
 	same 99 "$(sed -n '3s/.* //p' "$tmp/plot.out")"
