@@ -221,74 +221,45 @@ TEST(a_reply_lost_for_good_does_not_shift_those_behind_it)
 
 /* ---- keys ---- */
 
+#define SAME(byte)               \
+	{                        \
+		byte, byte, 0xFF \
+	}
+#define CUBE                     \
+	{                        \
+		SAME(0), SAME(1) \
+	}
+#define SDO                               \
+	{                                 \
+		SAME(1), SAME(2), SAME(3) \
+	}
+#define EIGHT                                                                          \
+	{                                                                              \
+		SAME(0), SAME(1), SAME(2), SAME(3), SAME(4), SAME(5), SAME(6), SAME(7) \
+	}
 static const struct {
 	const char *name;
 	struct drv_ask_echo echo[DRV_ASK_ECHOES_MAX];
 	const char *request, *reply;
 	bool answers;
 } keys[] = {
-	{ "PowerCube: command and parameter", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A3C", "0A3C00112233", true },
-	{ "PowerCube: another parameter", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A3C", "0A3D00112233", false },
-	{ "PowerCube: another command", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A3C", "083C64", false },
-	{ "PowerCube: too short", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A3C", "0A", false },
-	{ "PowerCube: too short for a 0", { { 0, 0, 0xFF }, { 1, 1, 0xFF } }, "0A00", "0A", false },
-	{ "SDO upload",
-	  { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } },
-	  "4041600000000000",
-	  "4B41600037020000",
-	  true },
-	{ "SDO abort",
-	  { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } },
-	  "4041600000000000",
-	  "8041600000000206",
-	  true },
-	{ "SDO of another subindex",
-	  { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } },
-	  "4041600000000000",
-	  "4B41600137020000",
-	  false },
+	{ "PowerCube: command and parameter", CUBE, "0A3C", "0A3C00112233", true },
+	{ "PowerCube: another parameter", CUBE, "0A3C", "0A3D00112233", false },
+	{ "PowerCube: another command", CUBE, "0A3C", "083C64", false },
+	{ "PowerCube: too short", CUBE, "0A3C", "0A", false },
+	{ "PowerCube: too short for a 0", CUBE, "0A00", "0A", false },
+	{ "SDO upload", SDO, "4041600000000000", "4B41600037020000", true },
+	{ "SDO abort", SDO, "4041600000000000", "8041600000000206", true },
+	{ "SDO of another subindex", SDO, "4041600000000000", "4B41600137020000", false },
 	{ "nothing is repeated", { { 0 } }, "", "", true },
 	{ "at other places", { { 0, 3, 0xFF }, { 4, 1, 0xFF } }, "1122334455", "00550011", true },
 	{ "beyond the end of the request", { { 0, 3, 0xFF } }, "11", "00000011", true },
 	{ "not at its own", { { 0, 3, 0xFF }, { 4, 1, 0xFF } }, "1122334455", "11000055", false },
 	{ "some bits", { { 0, 0, 0x0F } }, "35", "A5", true },
 	{ "other bits", { { 0, 0, 0x0F } }, "35", "34", false },
-	{ "eight bytes",
-	  { { 0, 0, 255 },
-	    { 1, 1, 255 },
-	    { 2, 2, 255 },
-	    { 3, 3, 255 },
-	    { 4, 4, 255 },
-	    { 5, 5, 255 },
-	    { 6, 6, 255 },
-	    { 7, 7, 255 } },
-	  "0102030405060708",
-	  "0102030405060708",
-	  true },
-	{ "the first of eight",
-	  { { 0, 0, 255 },
-	    { 1, 1, 255 },
-	    { 2, 2, 255 },
-	    { 3, 3, 255 },
-	    { 4, 4, 255 },
-	    { 5, 5, 255 },
-	    { 6, 6, 255 },
-	    { 7, 7, 255 } },
-	  "0102030405060708",
-	  "FF02030405060708",
-	  false },
-	{ "the last of eight",
-	  { { 0, 0, 255 },
-	    { 1, 1, 255 },
-	    { 2, 2, 255 },
-	    { 3, 3, 255 },
-	    { 4, 4, 255 },
-	    { 5, 5, 255 },
-	    { 6, 6, 255 },
-	    { 7, 7, 255 } },
-	  "0102030405060708",
-	  "01020304050607FF",
-	  false },
+	{ "eight bytes", EIGHT, "0102030405060708", "0102030405060708", true },
+	{ "the first of eight", EIGHT, "0102030405060708", "FF02030405060708", false },
+	{ "the last of eight", EIGHT, "0102030405060708", "01020304050607FF", false },
 };
 
 TEST(each_key)

@@ -521,20 +521,11 @@ TEST(limits_are_obeyed_from_then_on)
 
 DRV_LIB_HOOK(tell, drv_event(DRIVER, MSG_SEVERITY_WARNING, "warm", "%d K", 340));
 
-static unsigned int count_events(const char *code)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < drv_lib.events_n; i++)
-		n += !strcmp(drv_lib.events[i].code, code);
-	return n;
-}
-
 TEST(the_same_event_is_put_once_a_second)
 {
 	drv_lib_always(tell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1010, "--set tick=100ms"));
-	TEST_ASSERT_EQUAL(2, count_events("warm"));
+	TEST_ASSERT_EQUAL(2, drv_lib_events("warm"));
 	TEST_ASSERT_EQUAL_STRING("340 K", drv_lib_event("warm")->text);
 	TEST_ASSERT_EQUAL_STRING("arm", drv_lib_event("warm")->source);
 	TEST_ASSERT_EQUAL(MSG_SEVERITY_WARNING, drv_lib_event("warm")->severity);
@@ -550,7 +541,7 @@ TEST(held_events_are_put_later)
 	drv_lib_at(3, tell);
 	drv_lib_at(4, tell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(2000, "--set tick=100ms"));
-	TEST_ASSERT_EQUAL(2, count_events("warm"));
+	TEST_ASSERT_EQUAL(2, drv_lib_events("warm"));
 	TEST_ASSERT_EQUAL(fake.ticks[3].ns, drv_lib_event("warm")->header.t_sample_ns);
 	TEST_ASSERT_EQUAL(fake.ticks[12].ns, drv_lib_event("warm")->header.t_publish_ns);
 }
@@ -561,7 +552,7 @@ TEST(nothing_is_held_back_at_the_end)
 	drv_lib_at(3, tell);
 	drv_lib_at(4, tell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(600, "--set tick=100ms"));
-	TEST_ASSERT_EQUAL(2, count_events("warm"));
+	TEST_ASSERT_EQUAL(2, drv_lib_events("warm"));
 }
 
 DRV_LIB_HOOK(break_down, drv_fault(DRIVER, DRV_ALL, "hot", "400 K"));
@@ -577,10 +568,10 @@ TEST(another_fault_is_reported_and_health_only_after_one)
 	drv_lib_at(8, be_well);
 	drv_lib_at(9, be_well);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
-	TEST_ASSERT_EQUAL(1, count_events("hot"));
-	TEST_ASSERT_EQUAL(1, count_events("wet"));
+	TEST_ASSERT_EQUAL(1, drv_lib_events("hot"));
+	TEST_ASSERT_EQUAL(1, drv_lib_events("wet"));
 	TEST_ASSERT_EQUAL_STRING("in the rain", drv_lib_event("wet")->text);
-	TEST_ASSERT_EQUAL(1, count_events("well"));
+	TEST_ASSERT_EQUAL(1, drv_lib_events("well"));
 	TEST_ASSERT_EQUAL_STRING("wet and 1 more are over", drv_lib_event("well")->text);
 	TEST_ASSERT_EQUAL(0, drv_lib_event("well")->repeated);
 }
@@ -593,7 +584,7 @@ TEST(a_lasting_fault_is_reported_once)
 	drv_lib_at(15, be_well);
 	drv_lib_at(16, break_down);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(2000, "--set tick=100ms"));
-	TEST_ASSERT_EQUAL(2, count_events("hot"));
+	TEST_ASSERT_EQUAL(2, drv_lib_events("hot"));
 	TEST_ASSERT_EQUAL(0, drv_lib_event("hot")->repeated);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, drv_lib_last()->common.lifecycle);
 }

@@ -54,15 +54,6 @@ TEST(a_latch_is_a_fault_that_is_named_and_nothing_is_followed)
 	TEST_ASSERT_TRUE(ready);
 }
 
-static unsigned int reported(const char *code)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < drv_lib.events_n; i++)
-		n += !strcmp(drv_lib.events[i].code, code);
-	return n;
-}
-
 DRV_LIB_HOOK(latch_otherwise, drv_latch(fake.drv, HALTED, "seen", "it was seen to be halted"));
 DRV_LIB_HOOK(fault_like_it, drv_fault(fake.drv, DRV_ALL, "halted", "it is halted"));
 DRV_LIB_HOOK(fault_unlike_it, drv_fault(fake.drv, DRV_ALL, "broken", "it is broken"));
@@ -74,8 +65,8 @@ TEST(it_is_reported_once_for_each_reason)
 	drv_lib_at(4, latch);
 	drv_lib_at(6, latch_otherwise);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
-	TEST_ASSERT_EQUAL_UINT(1, reported("halted"));
-	TEST_ASSERT_EQUAL_UINT(1, reported("seen"));
+	TEST_ASSERT_EQUAL_UINT(1, drv_lib_events("halted"));
+	TEST_ASSERT_EQUAL_UINT(1, drv_lib_events("seen"));
 }
 
 TEST(a_fault_of_the_same_code_has_reported_it)
@@ -83,7 +74,7 @@ TEST(a_fault_of_the_same_code_has_reported_it)
 	drv_lib_at(2, fault_like_it);
 	drv_lib_at(4, latch);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
-	TEST_ASSERT_EQUAL_UINT(1, reported("halted"));
+	TEST_ASSERT_EQUAL_UINT(1, drv_lib_events("halted"));
 }
 
 TEST(a_fault_of_another_name_has_not)
@@ -91,7 +82,7 @@ TEST(a_fault_of_another_name_has_not)
 	drv_lib_at(2, fault_unlike_it);
 	drv_lib_at(4, latch);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(100, ""));
-	TEST_ASSERT_EQUAL_UINT(1, reported("halted"));
+	TEST_ASSERT_EQUAL_UINT(1, drv_lib_events("halted"));
 }
 
 /* Its start is never done: the device waits for a person, and so do those who need the driver, if it is not ready. */
@@ -234,7 +225,7 @@ TEST(its_end_is_reported_once)
 	drv_lib_at(2, latch);
 	drv_lib_at(4, unlatch);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1500, ""));
-	TEST_ASSERT_EQUAL_UINT(1, reported("well"));
+	TEST_ASSERT_EQUAL_UINT(1, drv_lib_events("well"));
 }
 
 DRV_LIB_HOOK(unlatch_position, drv_unlatch(fake.drv, POSITION));

@@ -439,6 +439,15 @@ const struct msg_joint_state *drv_lib_last(void)
 	return &drv_lib.states[drv_lib.states_n - 2];
 }
 
+unsigned int drv_lib_events(const char *code)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < drv_lib.events_n; i++)
+		n += !strcmp(drv_lib.events[i].code, code);
+	return n;
+}
+
 const struct msg_event *drv_lib_event(const char *code)
 {
 	for (unsigned int i = drv_lib.events_n; i-- > 0;)

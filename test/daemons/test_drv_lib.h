@@ -108,6 +108,7 @@ extern struct drv_lib drv_lib;
 const struct msg_joint_state *drv_lib_last(void); /* but one: the last is that of the end */
 bool drv_lib_reported(const char *code);	  /* is there such an event? */
 const struct msg_event *drv_lib_event(const char *code);
+unsigned int drv_lib_events(const char *code); /* how many */
 
 /* ---- channels ---- */
 

@@ -92,15 +92,6 @@ static unsigned int count_sent(uint32_t id)
 	return n;
 }
 
-static unsigned int count_events(const char *code)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < drv_lib.events_n; i++)
-		n += !strcmp(drv_lib.events[i].code, code);
-	return n;
-}
-
 static void carelessly(void)
 {
 	fake.plan = add_moving;
@@ -117,7 +108,7 @@ TEST(a_careless_driver_moves_nothing_while_disarmed)
 	for (unsigned int i = 1; i <= fake.ticks_n; i++)
 		TEST_ASSERT_EQUAL(EPERM, refused[i]);
 	TEST_ASSERT_EQUAL_UINT64(fake.ticks_n, drv_lib.states[drv_lib.states_n - 1].common.frames_withheld);
-	TEST_ASSERT_EQUAL(1, count_events("withheld"));
+	TEST_ASSERT_EQUAL(1, drv_lib_events("withheld"));
 	TEST_ASSERT_EQUAL_STRING("frame 203, which moves, was withheld: not armed", drv_lib_event("withheld")->text);
 }
 
@@ -130,7 +121,7 @@ TEST(armed_they_leave)
 	for (unsigned int i = 1; i <= fake.ticks_n; i++)
 		TEST_ASSERT_EQUAL(i > 5 && i <= 12 ? 0 : EPERM, refused[i]);
 	TEST_ASSERT_EQUAL(7, count_sent(0x203));
-	TEST_ASSERT_EQUAL(2, count_events("withheld")); /* before, and again after */
+	TEST_ASSERT_EQUAL(2, drv_lib_events("withheld")); /* before, and again after */
 }
 
 /* Hold is for those that balance: the rest uses drv_send_stop. */
@@ -461,8 +452,8 @@ TEST(an_old_position_is_not_judged_by)
 			TEST_ASSERT_TRUE(fabs(JOINT(i)->track_rad_s - JOINT(i - 1)->track_rad_s) <= 0.01 + 1e-12);
 		}
 		TEST_ASSERT_EQUAL_DOUBLE(0, JOINT(160)->track_rad_s);
-		TEST_ASSERT_EQUAL(1, count_events("stale"));
-		TEST_ASSERT_EQUAL(1, count_events("fresh"));
+		TEST_ASSERT_EQUAL(1, drv_lib_events("stale"));
+		TEST_ASSERT_EQUAL(1, drv_lib_events("fresh"));
 		TEST_ASSERT_FALSE(JOINT(190)->stops);
 	}
 }
@@ -478,7 +469,7 @@ TEST(a_position_that_was_never_measured_is_said)
 	TEST_ASSERT_EQUAL(0, run_with(LIMITS, 200, ""));
 	TEST_ASSERT_EQUAL_DOUBLE(0, JOINT(30)->current_a);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, fake.ticks[29].orders.life); /* not active */
-	TEST_ASSERT_EQUAL(1, count_events("stale"));
+	TEST_ASSERT_EQUAL(1, drv_lib_events("stale"));
 	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("stale")->text, "joint elbow"));
 }
 
@@ -513,7 +504,7 @@ TEST(a_device_without_a_position_is_driven)
 		TEST_ASSERT_DOUBLE_WITHIN(1e-12, i ? 0.49 : 0, JOINT(61)->velocity_rad_s);
 		TEST_ASSERT_EQUAL_DOUBLE(0, JOINT(115)->velocity_rad_s);
 		TEST_ASSERT_TRUE(isnan(drv_lib_last()->position[0]));
-		TEST_ASSERT_EQUAL(0, count_events("stale"));
+		TEST_ASSERT_EQUAL(0, drv_lib_events("stale"));
 	}
 }
 
@@ -668,7 +659,7 @@ TEST(a_bus_without_an_echo_is_said)
 {
 	drv_lib_at(3, take_the_echo_away);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(49, ""));
-	TEST_ASSERT_EQUAL(1, count_events("no-echo"));
+	TEST_ASSERT_EQUAL(1, drv_lib_events("no-echo"));
 	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("no-echo")->text, "has no echo of its own"));
 }
 
