@@ -33,7 +33,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex word is the
 /* Written once, before the channel has a name.  A handle copies and checks it at open and never reads it again. */
 struct ach_geometry {
 	uint64_t magic;
-	uint64_t id;	/* random; tells a re-created channel from the old one */
+	uint64_t id;	/* random; differs in a re-created channel */
 	uint64_t lsize; /* bytes retained, count * size */
 	uint64_t psize; /* bytes of the data area: room for a message beside all that is retained */
 	uint32_t count;
@@ -53,7 +53,7 @@ struct ach_entry {
 	_Atomic uint32_t keep; /* messages retained once this one is the newest, itself included: 1..count */
 };
 
-/* The control words share a line: who reads or writes one of them needs the others in the same breath, and a line that
+/* The control words share a line: a process that reads or writes one of them needs the others at once, and a line that
  * must come from another core, or back into a cold cache, comes once. */
 struct ach_header {
 	struct ach_geometry geo;

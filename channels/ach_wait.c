@@ -291,7 +291,7 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 	(void)attr; /* safe with and without async_unsafe */
 	if (!h)
 		return ACH_CLOSED;
-	/* Before the flag: who sees it may close the handle, and ach_close waits for us. */
+	/* Before the flag: a thread that sees it may close the handle, and ach_close waits for us. */
 	atomic_fetch_add_explicit(&h->cancelling, 1, memory_order_relaxed);
 	__atomic_store_n(&chan->cancel, 1, __ATOMIC_SEQ_CST);
 	atomic_fetch_add_explicit(&cancel_epoch, 1, memory_order_release); /* the flag before the epoch */

@@ -160,7 +160,7 @@ static int ring_add_channel(struct clock_set *set, ach_channel_t *chan, uint32_t
 	return chan->handle ? add(of(set), &(struct source){ .fd = -1, .chan = chan, .tag = tag }) : -EBADF;
 }
 
-/* Its completions have a generation, which tells late ones from those of the next in the same place. */
+/* Its completions have a generation, which distinguishes late ones from those of the next in the same place. */
 static uint64_t data_of(const struct ring_set *r, const struct source *s)
 {
 	return (uint64_t)s->generation << 32 | (uint64_t)(s - r->sources);

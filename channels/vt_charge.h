@@ -1,8 +1,8 @@
 /* vt_charge.h: processor time that passes on the virtual clock.
  *
  * Between two turns a process uses processor time, which is read at both ends.  It counts scale times, less what the
- * reading itself costs.  What is below a nanosecond, or below zero because a reading was cheaper than the mean, is kept
- * for the next turn: nothing is cut, so errors do not add up.  Pure: readings are arguments. */
+ * reading itself costs.  A rest below a nanosecond, or below zero because a reading was cheaper than the mean, is
+ * kept for the next turn: nothing is cut, so errors do not add up.  Pure: readings are arguments. */
 #ifndef CHANNELS_VT_CHARGE_H
 #define CHANNELS_VT_CHARGE_H
 

@@ -7,8 +7,8 @@
  *	2. Then the next round is made of the slots that are marked and of those whose deadline has come.
  *	3. If there are none, everything is at rest, and the earliest deadline becomes now.
  *
- * What is marked during a round runs in the next one, whatever its rank.  So the order of turns depends on nothing but
- * marks and deadlines, and a run repeats. */
+ * A process that is marked during a round runs in the next one, whatever its rank.  So the order of turns depends on
+ * nothing but marks and deadlines, and a run repeats. */
 #ifndef CHANNELS_VT_CORE_H
 #define CHANNELS_VT_CORE_H
 

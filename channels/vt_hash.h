@@ -1,6 +1,6 @@
 /* vt_hash.h: the hash over a run on a virtual clock: equal for two runs that did the same.
  *
- * What identifies a run is left out: process numbers, the boot, ids of channels and requests, the prefix of channels.
+ * It leaves out all that identifies a run: process numbers, the boot, ids of channels and requests, the prefix.
  * Of texts digits and paths are left out, since they name processes and folders. */
 #ifndef CHANNELS_VT_HASH_H
 #define CHANNELS_VT_HASH_H

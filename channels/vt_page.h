@@ -5,8 +5,8 @@
  * is the coordinator (achtime): it has turns of its own, takes the token from the dead, and holds the clock to a rate.
  *
  * A process may be killed at any instruction.  The next core is written beside the present one and becomes valid by the
- * compare-and-swap of the token; everything else is single words.  What a killed process leaves is the state before or
- * after. */
+ * compare-and-swap of the token; everything else is single words.  A killed process leaves the state before
+ * or after. */
 #ifndef CHANNELS_VT_PAGE_H
 #define CHANNELS_VT_PAGE_H
 

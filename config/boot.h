@@ -1,4 +1,4 @@
-/* boot.h: which boot of the machine this is.  What was measured, latched or lowered in another boot counts no more. */
+/* boot.h: which boot of the machine this is.  Measurements, latches and lowerings of another boot do not count. */
 #ifndef CONFIG_BOOT_H
 #define CONFIG_BOOT_H
 

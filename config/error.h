@@ -5,7 +5,7 @@
  * program, instance if there is one, severity, what failed, why.  One line, one
  * write, stderr only: time, files and rotation belong to the supervisor.
  *
- * Libraries never print.  What they find wrong they add to a sink, a line each:
+ * Libraries never print.  They add errors to a sink, a line each:
  *
  *	struct error_who me = { "pciod", "waist", ERROR_FATAL };
  *	struct error_sink errors = { error_to_stderr, &me };

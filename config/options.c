@@ -1,6 +1,5 @@
 /* options.c: command lines from a table. */
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #include "config/nearest.h"

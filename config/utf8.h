@@ -10,8 +10,8 @@
 size_t utf8_character(const char *text, size_t len, uint32_t *c);
 
 /* What is wrong with the first bad byte ("not UTF-8", "a zero byte", "a control character", "U+2028"), or NULL, and the
- * line it is in, counted from 1.  What passes holds no byte that a YAML reader chokes on without saying where, and no
- * line end that editors do not show as one. */
+ * line it is in, counted from 1.  A text that passes holds no byte that a YAML reader chokes on without saying where,
+ * and no line end that editors do not show as one. */
 const char *utf8_check(const char *text, size_t len, unsigned int *line);
 
 /* False for control characters, line separators, byte order marks and marks that turn the direction of text. */

@@ -87,7 +87,7 @@
 byte commit;		/* the newest sequence number, and the futex word */
 byte reclaim;		/* bytes and slots of messages before this one may be changing */
 byte lock;		/* of the writers: owner's pid or 0 */
-byte woken;		/* who waited for a message up to this one has been woken */
+byte woken;		/* waiters for messages up to this one have been woken */
 byte hint;		/* of those who may write: HINT or HINT_WATCHED of the message that one waits for */
 #if BELL
 byte bell;		/* of those who may only read: HINT of the message that one waits for */
@@ -656,7 +656,7 @@ wait:
 		fi
 	};
 
-	/* A watcher leaves.  Have the others been woken?  P5 tells; that it
+	/* A watcher leaves.  Have the others been woken?  P5 shows that; that it
 	 * was woken itself says nothing about them. */
 unwatch:
 	atomic {
@@ -687,7 +687,7 @@ ring:
 
 	/* G1: hint = max(hint, cursor + 1), and without a deadline the watch,
 	 * if there is none.  Where some may only read, each in its own word, and
-	 * everybody keeps a slice. */
+	 * every waiter keeps a slice. */
 #if BELL
 	atomic {
 		if
@@ -775,7 +775,7 @@ ring:
 	};
 
 	/* Asleep until woken, killed or cancelled, or until the slice is over:
-	 * but that only if somebody died who may have owed the wake, or after
+	 * but that only if a process died that may have owed the wake, or after
 	 * the last put.  Without a death a sleeper that missed something is a
 	 * deadlock; and without a slice it is one too, except for what is
 	 * given up. */
