@@ -175,7 +175,7 @@ static void balance(struct balanced *d, struct drv *drv, const struct drv_orders
 	drv_complete(drv);
 }
 
-/* What stood goes on standing, from the first tick on. */
+/* A robot that stood goes on standing, from the first tick on. */
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)
 {
 	const struct msg_balance_state *last = drv_previous(drv);

@@ -91,7 +91,7 @@ static double angle(double rad)
 	return remainder(rad, 2 * M_PI);
 }
 
-/* A sample after at.  In a gap the model has predicted the pitch; the rate now tells by how much it went wrong, and
+/* A sample after at.  In a gap the model has predicted the pitch; the rate now shows by how much it went wrong, and
  * if the error grew steadily, half of it times the gap is the error of the pitch. */
 static void take_imu(struct estimate *e, const struct estimate_imu *got)
 {

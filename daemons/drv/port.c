@@ -177,7 +177,7 @@ static enum port_got step_over(struct port *port, int options)
 	return status == ACH_MISSED_FRAME ? PORT_MISSED : PORT_ONE;
 }
 
-/* What is not the newest seen is for ach_get to judge. */
+/* Whether another message counts is left to ach_get. */
 bool port_has_news(const struct port *port)
 {
 	return port->open &&

@@ -99,7 +99,7 @@ static const char *robot_of(const struct guest *guest)
 	return robot;
 }
 
-/* What belongs to the process, and not to one driver. */
+/* Properties of the process, not of one driver. */
 static int check_together(const struct host *host)
 {
 	const char *first = robot_of(&host->guests[0]);

@@ -204,7 +204,7 @@ static bool read_channel(struct estop *e, struct estop_channel *c)
 	return false;
 }
 
-/* What the machine slept through is not known. */
+/* Messages may have been missed while the machine slept. */
 static bool was_suspended(struct estop *e)
 {
 	const int64_t suspended_ns = clock_suspended_ns();

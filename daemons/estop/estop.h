@@ -75,7 +75,7 @@ struct estop_seen {
 int estop_open(struct estop *e, const struct estop_options *options, struct error_sink *errors);
 void estop_close(struct estop *e);
 
-/* Reads all that is new and judges.  Never waits. */
+/* Reads all that is new and computes the level.  Never waits. */
 enum msg_level estop_read(struct estop *e, int64_t now_ns);
 /* Reopens channels that were removed or made again, ratifies, condemns.  Call it also when removal_read was true. */
 void estop_maintain(struct estop *e, int64_t now_ns);

@@ -94,7 +94,7 @@ static uint64_t find_base(const struct estop_rule *j, const struct estop_window 
 	return 0;
 }
 
-/* What came since the last look acts now, even if it was lowered since. */
+/* A raise since the last look acts now, even if it was lowered since. */
 static void find_news(struct found *f, const struct estop_rule *j, const struct estop_window w[2], int c)
 {
 	if (!w[c].readable || !j->id[c])
@@ -136,7 +136,7 @@ static const char *trouble_with(struct estop_rule *j, const struct estop_window 
 	return trouble;
 }
 
-/* Who is to be asked why the robot stands; NULL: no one raised. */
+/* The raise that explains why the robot stands; NULL: there is none. */
 static const struct msg_estop *last_raise(const struct estop_window w[2])
 {
 	const struct msg_estop *last = NULL;

@@ -120,7 +120,7 @@ int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level l
 
 /* ---- for the others ---- */
 
-/* What estop-b says, or that it cannot be trusted, is copied to estop, which operators cannot change. */
+/* Copies the level of estop-b, or that it cannot be trusted, to estop, which operators cannot change. */
 static void ratify(struct estop *e)
 {
 	const struct estop_seen seen = estop_seen(e);

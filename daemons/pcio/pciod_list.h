@@ -5,7 +5,7 @@
  *	4-7			four
  *	larm0:4-7,larm1:8-10	on the bus of that role or name
  *
- * Pure; who knows the buses is asked for each name.
+ * Pure; a function of the caller resolves the names of buses.
  */
 #ifndef PCIOD_LIST_H
 #define PCIOD_LIST_H

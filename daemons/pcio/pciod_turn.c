@@ -38,7 +38,7 @@ static void feed(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		if (b->fed_ns && orders->tick_ns - b->fed_ns < pciod_feed_period_ns(p) - tick_ns / 2)
 			continue;
 		if (b->heard_fed_ns && orders->now_ns - b->heard_fed_ns > p->settings.watchdog_ns / 2)
-			pciod_forgive(p, i, orders->now_ns); /* before an answer tells of it */
+			pciod_forgive(p, i, orders->now_ns); /* before an answer reports it */
 		b->fed_ns = orders->tick_ns;
 		drv_send(drv, b->watchdog, &frame);
 	}

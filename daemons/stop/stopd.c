@@ -195,7 +195,7 @@ static void report(struct stopd *s, struct drv *drv, enum stop_state before)
 	s->looked = true;
 }
 
-/* Raised once for each level below: the loop reads the e-stop before the tick, also what somebody has lowered. */
+/* Raised once for each level below: the loop reads the e-stop before the tick, also a level that was lowered. */
 static void raise_if_lower(struct stopd *s, struct drv *drv, enum msg_level level)
 {
 	const enum msg_level asked = MSG_LEVEL_HOLD + (enum msg_level)s->settings.level;
