@@ -154,7 +154,7 @@ tests: all $(TEST_PROGRAMS) $(if $(SAN),,$(BUILD)/test/dds/fast)
 tests-asan:
 	@$(MAKE) CC=gcc SAN=address,undefined BUILD=$(ASAN_BUILD) all $(ASAN_TESTS)
 
-# Scripts are told where things are and which compiler made them.
+# Scripts get the build folder and the compiler from the environment.
 test: $(if $(findstring thread,$(SAN)),,all) $(if $(SAN),$(TESTS),tests tests-asan)
 	@BUILD=$(BUILD) CC='$(CC)' SAN='$(SAN)' test/run $(TESTS)
 
