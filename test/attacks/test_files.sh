@@ -197,14 +197,14 @@ test_a_state_of_this_boot_is_adopted() {
 	wait "$victim" || [ $? -eq 143 ]
 }
 
-test_a_state_of_another_boot_gets_nobody_killed() {
+test_a_state_of_another_boot_kills_no_process() {
 	victim $robot
 	forge '0123456789abcdef 0123456789abcdef'
 	lives
 	lib_not said 'found running'
 }
 
-test_a_number_that_was_given_to_another_process_gets_nobody_killed() {
+test_a_number_that_was_given_to_another_process_kills_no_process() {
 	victim $robot
 	started=$((started + 1))
 	forge "$boot"
@@ -220,7 +220,7 @@ test_a_process_of_another_user_is_not_adopted() {
 }
 
 # The owner of the folder is checked before any file in it is read.
-test_a_state_in_a_foreign_folder_gets_nobody_killed() {
+test_a_state_in_a_foreign_folder_kills_no_process() {
 	victim $robot
 	forge "$boot"
 	chown -R $stranger "$folder/forged"

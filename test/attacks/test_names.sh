@@ -62,7 +62,7 @@ test_a_channel_replaced_while_it_runs_is_not_believed() {
 }
 
 # ACH_DIR in the folder of the robot, as the unit sets it.
-test_nobody_comes_first_in_a_folder_of_the_robot() {
+test_no_other_user_comes_first_in_a_folder_of_the_robot() {
 	lib_cleanup
 	export ACH_DIR=$ENDPLATE_RUN/chan
 	launch

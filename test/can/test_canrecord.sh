@@ -165,7 +165,7 @@ test_there() {
 	"$record" can0=log:trace.log --count 1 --force -o out.log >stdout
 	[ "$(frames out.log)" = 'can0 123#DEADBEEF' ]
 	rm out.log
-	: >out.log # an empty one is nobody's
+	: >out.log # an empty one belongs to no recorder
 	"$record" can0=log:trace.log --count 1 -o out.log >stdout
 }
 # A bus that cannot be opened makes no file.
@@ -257,7 +257,7 @@ test_closed_pipe() {
 	grep -q '^canrecord: standard output: Broken pipe' stderr
 }
 
-# Nobody reads the FIFO until the log is over: what found no room is counted in the file.
+# The FIFO is read only after the log is over: what found no room is counted in the file.
 test_slow_disk() {
 	local lost
 	frames_log can0 60000 2 >long.log

@@ -218,7 +218,7 @@ test_unfit() {
 	grep -qx ' *2 left out: no frames for that bus' out
 	[ "$(<err)" = 'canreplay: line 4: wire:w takes no such frame; those are left out' ]
 }
-# Nobody acknowledges: what the queue does not take is counted, and so is what was never on the wire.
+# No node acknowledges: what the queue does not take is counted, and so is what was never on the wire.
 test_lone_node() {
 	local status=0 sent refused
 	wire

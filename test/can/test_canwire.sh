@@ -63,7 +63,7 @@ test_recorded_by_canrecord() {
 	cut -d' ' -f2- "$lib_folder/dumped" | diff - "$lib_folder/frames"
 }
 
-test_nobody_acknowledges() {
+test_no_acknowledgement() {
 	refused 111 'does a node acknowledge it' send larm 123#
 	"$canwire" stats larm | grep unacknowledged
 }

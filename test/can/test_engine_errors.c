@@ -74,7 +74,7 @@ TEST(attempts_are_added_up_when_somebody_looks)
 }
 
 /* It comes in the middle of an attempt: the next one, 1400 + 95 n, it acknowledges. */
-TEST(somebody_comes_and_acknowledges)
+TEST(a_node_comes_and_acknowledges)
 {
 	bus_start("a");
 	at(0, 'a', "123#DEADBEEF");

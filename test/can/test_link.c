@@ -1,5 +1,4 @@
 /* test_link.c: links without a controller; test/vm has the rest. */
-#include <fcntl.h>
 #include <sys/socket.h>
 
 #include "test/channels/testcase.h"

@@ -227,7 +227,7 @@ static size_t load_whole(void)
 	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, BLF, LOG_STRICT, &log_errors));
 	snprintf(whole, sizeof(whole), "%s", log_rest());
 	log_close(&log_in);
-	TEST_ASSERT_EQUAL_UINT(2, log_le16(bytes + CONTAINER + 16)); /* by zlib */
+	TEST_ASSERT_EQUAL_UINT(2, frame_le16(bytes + CONTAINER + 16)); /* by zlib */
 	TEST_ASSERT_EQUAL_UINT(13, log_count_lines(whole));
 	return n;
 }
@@ -235,7 +235,7 @@ static size_t load_whole(void)
 /* Wherever it is cut off, that is said. */
 TEST(cut_container)
 {
-	const size_t n = load_whole(), end = CONTAINER + log_le32(bytes + CONTAINER + 8);
+	const size_t n = load_whole(), end = CONTAINER + frame_le32(bytes + CONTAINER + 8);
 	unsigned int most = 0;
 
 	TEST_ASSERT_TRUE(check_packed(n, NULL, "whole"));
@@ -256,7 +256,7 @@ TEST(cut_container)
  * difference, such as the distance to one of several equal strings. */
 TEST(corrupt_container)
 {
-	const size_t n = load_whole(), end = CONTAINER + log_le32(bytes + CONTAINER + 8);
+	const size_t n = load_whole(), end = CONTAINER + frame_le32(bytes + CONTAINER + 8);
 	unsigned int harmless = 0;
 
 	for (size_t at = PACKED; at < end; at++) {

@@ -1,5 +1,4 @@
 /* test_wire.c: a soft wire is a bus: the cases of every bus, run on it; and what only it can show. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -275,7 +275,7 @@ TEST(faults_are_read)
 	TEST_ASSERT_EQUAL_INT(ENGINE_CLEAR, right("clear").kind);
 }
 
-TEST(what_is_no_fault)
+TEST(words_that_are_not_a_fault)
 {
 	TEST_ASSERT_EQUAL_STRING(
 		"\"\" is not a fault: drop, corrupt, delay, stuck, babble, power, disconnect, connect, classic or "

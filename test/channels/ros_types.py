@@ -86,7 +86,7 @@ def main():
     wrong, standard, from_files, from_idls = 0, {}, {}, {}
     for line in re.split(r"^\.\n", sys.stdin.read(), flags=re.M)[:-1]:
         head, schema = line.split("\n", 1)
-        name, dds, told = head.split()
+        name, dds, given = head.split()
         package, short = name.split("/msg/")
         parts = re.split(r"^={80}\nMSG: (\S+)\n", schema, flags=re.M)
         known = {name: from_msg(parts[0])}
@@ -94,8 +94,8 @@ def main():
             known[other.replace("/", "/msg/")] = from_msg(text)
         standard.update({key: value for key, value in known.items() if not key.startswith("endplate_msgs/")})
         computed = rihs(name, known)
-        if computed != told or dds != f"{package}::msg::dds_::{short}_":
-            print(f"{name} {dds}: hash {told}, but its schema has {computed}")
+        if computed != given or dds != f"{package}::msg::dds_::{short}_":
+            print(f"{name} {dds}: hash {given}, but its schema has {computed}")
             wrong += 1
     from_files.update(standard)
     from_idls.update(standard)

@@ -46,7 +46,7 @@ static enum ach_status get(ach_channel_t *from, int options)
 	return ach_get(from, &byte, 1, NULL, NULL, options);
 }
 
-/* As if somebody else waited too and kept the slice: then nothing but ach_cancel ends the sleep. */
+/* As if another thread waited too and kept the slice: then nothing but ach_cancel ends the sleep. */
 static void rely_on_a_watcher(void)
 {
 	atomic_store(chan.handle->hint, (chan.seq_num + 1) << 1 | ACH_HINT_WATCHED);

@@ -1,5 +1,4 @@
 /* Plain CDR: bytes written by hand, both byte orders, and every place at which a message may be cut. */
-#include <math.h>
 
 #include "channels/ros/cdr.h"
 #include "test/channels/testcase.h"

@@ -141,7 +141,7 @@ static int put_silently(void *unused)
 	return 0;
 }
 
-static void a_message_whose_wake_up_was_lost_is_told(void)
+static void a_message_whose_wake_up_was_lost_is_reported(void)
 {
 	ach_channel_t chan;
 	pid_t writer;
@@ -309,7 +309,7 @@ static void both_kinds(void)
 	RUN_TEST(several_share_a_tag_and_leave_one_by_one);
 	RUN_TEST(what_may_be_written_is_ready);
 	RUN_TEST(a_channel_is_told_while_something_is_unseen);
-	RUN_TEST(a_message_whose_wake_up_was_lost_is_told);
+	RUN_TEST(a_message_whose_wake_up_was_lost_is_reported);
 	RUN_TEST(a_source_that_left_is_not_told_in_the_place_of_another);
 	RUN_TEST(signals_do_not_end_a_wait);
 	RUN_TEST(the_deadline_is_not_early);

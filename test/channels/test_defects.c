@@ -41,7 +41,7 @@ static int reader(void *arg)
 	return 0;
 }
 
-TEST(test_1_killed_waiter_hangs_nobody)
+TEST(test_1_killed_waiter_hangs_no_other)
 {
 	ach_channel_t chan;
 	pid_t killed, other;

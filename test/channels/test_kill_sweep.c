@@ -2,7 +2,7 @@
  *
  * The debugger interface walks a child k instructions into ach_put (or reserve and commit, or a waiting read), for
  * k = 1, 2, 3 ... until the call returns, so that every store to shared memory is followed once by a stop.  While the
- * victim is stopped everybody else must get on; after its death nothing may show that it ever was, except its whole
+ * victim is stopped all others must get on; after its death nothing may show that it ever was, except its whole
  * message.  Half of the sweeps let it go on instead: then it must finish as if nothing had been.
  */
 #define _GNU_SOURCE
@@ -45,7 +45,7 @@ struct sweep {
 	enum call call;
 	size_t count, size, len;
 	bool empty;  /* a new channel at each stop, so that the victim's is the first message ever */
-	bool waiter; /* somebody else sleeps in ach_get */
+	bool waiter; /* another process sleeps in ach_get */
 	bool resume; /* let the victim go on instead of killing it */
 };
 
@@ -104,7 +104,7 @@ static bool complain(const char *what, uint64_t seq, enum ach_status r)
 	return false;
 }
 
-static bool is_told(const uint8_t *buf, size_t len, uint64_t seq)
+static bool is_complete(const uint8_t *buf, size_t len, uint64_t seq)
 {
 	const struct put_message *put = &model->put[seq % PUT_MAX];
 	struct lib_message head;
@@ -128,14 +128,14 @@ static bool model_holds(bool writable)
 		r = ach_get(&chan, buf, sizeof buf, &len, NULL, 0);
 		if (r != (seq == first && first > 1 ? ACH_MISSED_FRAME : ACH_OK))
 			return complain("next", seq, r);
-		if (chan.seq_num != seq || !is_told(buf, len, seq))
+		if (chan.seq_num != seq || !is_complete(buf, len, seq))
 			return complain("next is another", seq, r);
 	}
 	if ((r = ach_get(&chan, buf, sizeof buf, &len, NULL, 0)) != ACH_EAGAIN)
 		return complain("behind the newest", model->newest, r);
 	if (model->newest && (r = ach_get(&chan, buf, sizeof buf, &len, NULL, ACH_O_COPY)) != ACH_OK)
 		return complain("copy", model->newest, r);
-	if (model->newest && !is_told(buf, len, model->newest))
+	if (model->newest && !is_complete(buf, len, model->newest))
 		return complain("copy is another", model->newest, r);
 	if (!writable && (r = ach_put(&chan, buf, 1)) != ACH_EACCES)
 		return complain("put by a reader", 0, r);
@@ -146,7 +146,7 @@ static bool model_holds(bool writable)
 	r = ach_get(&chan, buf, sizeof buf, &len, NULL, ACH_O_LAST);
 	if (r != (!model->newest ? ACH_EAGAIN : model->newest > 1 ? ACH_MISSED_FRAME : ACH_OK))
 		return complain("last", model->newest, r);
-	if (model->newest && (chan.seq_num != model->newest || !is_told(buf, len, model->newest)))
+	if (model->newest && (chan.seq_num != model->newest || !is_complete(buf, len, model->newest)))
 		return complain("last is another", model->newest, r);
 	ach_close(&chan);
 	return true;
@@ -173,7 +173,7 @@ static void reader_check(void)
 	static const mode_t shut = 0444, open_to_all = 0644;
 	int n = lib_gate_get(test.ask) + 1;
 
-	/* The owner of a channel is held off by its mode; root is not and has become somebody else. */
+	/* The owner of a channel is held off by its mode; root is not and has become another user. */
 	LIB_ASSERT_STATUS(ACH_OK, ach_chmod(&test.after, lib_can_drop() ? open_to_all : shut));
 	lib_gate_set(test.ask, n);
 	while (lib_gate_get(test.answer) == n - 1)

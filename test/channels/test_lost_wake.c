@@ -505,7 +505,7 @@ TEST(test_requeued_sleepers_find_the_message)
 		put(n);
 		until_got((unsigned)n * 3);
 	}
-	TEST_ASSERT_EQUAL_MESSAGE(0, shared->untimed, "everybody keeps a slice");
+	TEST_ASSERT_EQUAL_MESSAGE(0, shared->untimed, "every waiter keeps a slice");
 }
 
 /* After a chmod the handles that were open before must keep a slice, too. */

@@ -1,6 +1,4 @@
 /* Recordings as MCAP and back: every record equal, whatever the messages hold; frames; losses; numbers of any size. */
-#include <fcntl.h>
-#include <math.h>
 #include <sys/mman.h>
 
 #include "channels/ros/ros_can.h"

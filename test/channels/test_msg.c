@@ -386,7 +386,7 @@ TEST(test_a_nan_is_a_nan_whatever_its_bits)
 }
 
 /* Text that no terminating zero ends, or that was cut inside a character, must not make invalid JSON. */
-TEST(test_text_that_is_no_text)
+TEST(test_text_that_is_not_text)
 {
 	const struct msg_type *type = type_of("event");
 	struct msg_event e;

@@ -1,4 +1,4 @@
-/* test_query.c: questions and answers through a local socket; silent and greedy peers keep nobody else waiting. */
+/* test_query.c: questions and answers through a local socket; silent and greedy peers do not keep others waiting. */
 #include <sys/socket.h>
 
 #include "channels/query.h"
@@ -152,7 +152,7 @@ TEST(test_a_silent_client_is_dropped)
 	close(fd);
 }
 
-TEST(test_silent_clients_keep_nobody_out)
+TEST(test_silent_clients_do_not_keep_others_out)
 {
 	int silent[CLIENTS], fd;
 

@@ -1,6 +1,6 @@
 /* test_readonly.c: a reader that may only read, and a reader without permission.
  *
- * As root the reader is a child that became somebody else; otherwise it is the
+ * As root the reader is a child that became another user; otherwise it is the
  * owner of a file without write permission.
  */
 #define _GNU_SOURCE
@@ -332,7 +332,7 @@ static int writes(void *unused)
 	return 0;
 }
 
-TEST(test_everybody_may_write)
+TEST(test_every_user_may_write)
 {
 	create(0666, (gid_t)-1);
 	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(writes, NULL)));

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The definitions of endplate_msgs agree with the tables, .msg with .idl, and the type hashes with all of them.
 #
-# test_ros_types.sh write: writes channels/ros/endplate_msgs anew, after a change of channels/msg/types.h; the hashes
+# test_ros_types.sh write: writes channels/ros/endplate_msgs again, after a change of channels/msg/types.h; the hashes
 # that ros_map.c should have are printed.
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu

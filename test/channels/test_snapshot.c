@@ -1,5 +1,4 @@
 /* test_snapshot.c: what ach ls and ach info show of a channel. */
-#include <math.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 

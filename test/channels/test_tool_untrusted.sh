@@ -1,5 +1,5 @@
 #!/bin/bash
-# ach(1) with files, names and links from somebody else: no memory is taken on their word, no terminal is commanded,
+# ach(1) with files, names and links of another user: no memory is taken on their word, no terminal is commanded,
 # no other file is touched.
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu

@@ -1,6 +1,5 @@
 /* test_vt_budget.c: budgets of processes with a period, shares of those without: by tables. */
 #include "channels/vt_budget.h"
-#include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
 #define PERIOD 1000

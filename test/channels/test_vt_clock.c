@@ -500,7 +500,7 @@ TEST(test_deadlines_are_exact_and_by_rank)
 	run_until(1000);
 	expect_ended(2);
 	EXPECT_LOG({ 0, 1, 0 }, { 0, 2, 0 }, { 10, 2, 0 }, { 15, 1, 0 }, { 20, 2, 0 }, { 30, 1, 0 }, { 30, 2, 0 });
-	/* Nobody is left: the last one ended at its last deadline. */
+	/* No process is left: the last one ended at its last deadline. */
 	TEST_ASSERT_EQUAL_INT64(BEGIN + 45, vt_page_core(co.page)->now_ns);
 }
 

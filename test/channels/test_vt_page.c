@@ -92,7 +92,7 @@ static void take(struct vt_end *end, int64_t *last_ns)
 	const int64_t now_ns = vt_page_core(end->page)->now_ns;
 	uint32_t n;
 
-	LIB_CHECK(atomic_exchange(&shared->running, end->me) == 0); /* nobody else runs */
+	LIB_CHECK(atomic_exchange(&shared->running, end->me) == 0); /* no other process runs */
 	LIB_CHECK(now_ns >= *last_ns);				    /* time never goes back */
 	LIB_CHECK(now_ns >= atomic_load(&end->page->floor_ns[end->me]));
 	*last_ns = now_ns;

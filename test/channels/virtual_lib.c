@@ -33,7 +33,7 @@ static void start_achtime(void)
 	if (achtime)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	unsetenv("ENDPLATE_RUN"); /* it is no part of the robot */
+	unsetenv("ENDPLATE_RUN"); /* it is not a part of the robot */
 	execl(program, "achtime", page, NULL);
 	_exit(127);
 }

@@ -52,7 +52,7 @@ static int user_has_the_runtime_folder(void)
 	return run_path(path, "lock", errors) || strcmp(path, "/run/user/12345/endplate/robot/lock") != 0;
 }
 
-static int user_without_one_is_told(void)
+static int user_without_one_is_reported(void)
 {
 	if (geteuid() == 0 && seteuid(12345))
 		return 2;
@@ -74,11 +74,11 @@ TEST(by_whom)
 	if (geteuid() == 0)
 		TEST_ASSERT_EQUAL(0, in_child(root_has_run));
 	TEST_ASSERT_EQUAL(0, in_child(user_has_the_runtime_folder));
-	TEST_ASSERT_EQUAL(0, in_child(user_without_one_is_told));
+	TEST_ASSERT_EQUAL(0, in_child(user_without_one_is_reported));
 	TEST_ASSERT_EQUAL(0, in_child(robots_have_folders_of_their_own));
 }
 
-TEST(too_long_is_told)
+TEST(too_long_is_reported)
 {
 	char long_name[RUN_PATH_MAX];
 

@@ -1,5 +1,4 @@
 /* test_text.c: values as people write them, the nearest word, UTF-8, columns. */
-#include <math.h>
 
 #include "test/channels/testcase.h"
 

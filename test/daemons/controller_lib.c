@@ -1,8 +1,6 @@
 /* controller_lib.c: a controller as a process, on the virtual clock. */
 #include "test/daemons/controller_lib.h"
 
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

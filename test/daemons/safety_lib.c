@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "can/wire/attach.h"
 #include "channels/clock.h"
 #include "config/run.h"
 #include "test/can/wire_lib.h"
@@ -242,7 +240,7 @@ int safety_second(const char *arguments)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Nobody of that number is on the wire any more, and nothing waits that he left. */
+/* The process is not on the wire any more, and none of its frames waits. */
 static bool gone_from_wire(pid_t pid)
 {
 	const char *stats = safety_wire("stats"), *host = strstr(stats, "controller host ");

@@ -133,7 +133,7 @@ static inline bool safety_has(unsigned int what)
 #define SAFETY_CRUISE (0.5 * SAFETY_VELOCITY)
 #define SAFETY_FAST (0.9 * SAFETY_VELOCITY)
 #define SAFETY_ROUNDING (safety_on->resolution_rad_s)
-/* A ramp in another mode begins at what is measured, not at what was told. */
+/* A ramp in another mode begins at the measured value, not at the commanded one. */
 #define SAFETY_MEASURED (5e-4 + SAFETY_ROUNDING)
 
 /* ---- the record ---- */
@@ -223,8 +223,8 @@ void safety_ticks(unsigned int n); /* that many more of the driver */
 const struct msg_joint_state *safety_state(void); /* the newest; fails when there is none */
 enum msg_life safety_life(void);
 double safety_position(void);
-bool safety_told(const char *code, const char *words); /* an event, with these words in it */
-bool safety_said(struct safety_event event);	       /* the same; true if the actuator has no such event */
+bool safety_reported(const char *code, const char *words); /* an event, with these words in it */
+bool safety_said(struct safety_event event);		   /* the same; true if the actuator has no such event */
 /* A tick that publishes later than this was decided after t_ns: the time at which a state was published that is
  * complete, and so has everything of its own tick on the wire.  Waits for it. */
 int64_t safety_decided_after(int64_t t_ns);

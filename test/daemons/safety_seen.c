@@ -28,7 +28,7 @@ double safety_position(void)
 	return safety_state()->position[0];
 }
 
-bool safety_told(const char *code, const char *words)
+bool safety_reported(const char *code, const char *words)
 {
 	for (unsigned int i = 0; i < safety.events_n; i++)
 		if (!strcmp(safety.events[i].code, code) && strstr(safety.events[i].text, words))
@@ -38,7 +38,7 @@ bool safety_told(const char *code, const char *words)
 
 bool safety_said(struct safety_event event)
 {
-	return !event.code || safety_told(event.code, event.words);
+	return !event.code || safety_reported(event.code, event.words);
 }
 
 static const struct msg_joint_state *complete_after(int64_t t_ns)
@@ -213,7 +213,7 @@ void safety_check_ramp(int64_t from_ns, int64_t to_ns, double before, double bra
 	}
 }
 
-/* Standing, it is held where it is: corrections for some mrad are no motion. */
+/* Standing, it is held where it is: corrections of some mrad are not motion. */
 #define STANDING 0.1
 
 void safety_check_braking(int64_t from_ns, double before)

@@ -126,8 +126,8 @@ TEST(an_enabled_drive_is_taken_over_as_it_is)
 	before = at = safety.frames_n;
 	last_ns = safety_state()->header.t_publish_ns;
 	safety_driver();
-	SAFETY_UNTIL(safety_told("taken-over-20", "taken over as it was") &&
-		     safety_told("taken-over-21", "taken over as it was"));
+	SAFETY_UNTIL(safety_reported("taken-over-20", "taken over as it was") &&
+		     safety_reported("taken-over-21", "taken over as it was"));
 	TEST_ASSERT_EQUAL_PTR_MESSAGE(NULL, command(LEFT, &at), "it keeps its current, so nothing is sent");
 	TEST_ASSERT_TRUE(measured(0, 2) && measured(1, 1.5));
 
@@ -182,7 +182,7 @@ TEST(a_drive_with_another_set_up_is_set_up_again)
 	TEST_ASSERT_EQUAL(0, bus_send(other, &no_heartbeat));
 	before = safety.frames_n;
 	safety_driver();
-	SAFETY_UNTIL(safety_told("other-set-up-20", "object 0x1017.00") && safety_told("set-up-20", "") &&
+	SAFETY_UNTIL(safety_reported("other-set-up-20", "object 0x1017.00") && safety_reported("set-up-20", "") &&
 		     life(0) == MSG_LIFE_HOLDING);
 	bus_close(other);
 	TEST_ASSERT_EQUAL(2, nmt_commands(before));
@@ -197,7 +197,7 @@ TEST(a_drive_that_is_missing_does_not_keep_the_other_from_working)
 	safety_bench(&(struct safety_set){ .watchdog_ms = GUARD_MS });
 	safety_fault("power-off");
 	safety_driver();
-	SAFETY_UNTIL(safety_told("silent-20", "does not answer") && safety_life() == MSG_LIFE_DISARMED);
+	SAFETY_UNTIL(safety_reported("silent-20", "does not answer") && safety_life() == MSG_LIFE_DISARMED);
 	safety_arm();
 	currents(1, 1);
 	SAFETY_UNTIL(measured(1, 1));
@@ -241,7 +241,7 @@ TEST(a_guard_that_ran_out_is_reset_once)
 	check_guard(NULL);
 	before = safety.frames_n;
 	safety_driver();
-	SAFETY_UNTIL(safety_told("guard-cleared-20", "while this driver was away") && life(0) == MSG_LIFE_HOLDING);
+	SAFETY_UNTIL(safety_reported("guard-cleared-20", "while this driver was away") && life(0) == MSG_LIFE_HOLDING);
 	currents(1, 1);
 	SAFETY_UNTIL(measured(0, 1) && measured(1, 1));
 	TEST_ASSERT_EQUAL(1, resets(LEFT, before));
@@ -260,7 +260,7 @@ TEST(a_fault_of_one_waits_for_clear_and_the_other_goes_on)
 	before = safety.frames_n;
 	safety_fault("over-temperature");
 	SAFETY_UNTIL(life(0) == MSG_LIFE_FAULT);
-	TEST_ASSERT_TRUE(safety_told("fault-20", "drive too hot"));
+	TEST_ASSERT_TRUE(safety_reported("fault-20", "drive too hot"));
 	safety_fault("over-temperature clear");
 	safety_ticks(100);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life(0));
@@ -283,7 +283,7 @@ TEST(a_drive_that_stays_in_fault_is_reported)
 
 	start_with_currents(NULL);
 	safety_fault("stuck-in-fault");
-	SAFETY_UNTIL(safety_told("fault-20", "in fault"));
+	SAFETY_UNTIL(safety_reported("fault-20", "in fault"));
 	id = safety_request(MSG_VERB_CLEAR, "");
 	SAFETY_UNTIL(safety_reply(id));
 	TEST_ASSERT_EQUAL(-EIO, safety_reply(id)->result);
@@ -304,7 +304,7 @@ TEST(power_lost_by_one_waits_for_clear)
 	safety_fault("power-off");
 	SAFETY_UNTIL(life(0) == MSG_LIFE_FAULT);
 	safety_fault("power-on");
-	SAFETY_UNTIL(safety_told("power-lost-20", "lost its power") && safety_told("set-up-20", "set up"));
+	SAFETY_UNTIL(safety_reported("power-lost-20", "lost its power") && safety_reported("set-up-20", "set up"));
 	safety_ticks(100);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, life(0));
 	TEST_ASSERT_TRUE(measured(1, 1.5));

@@ -140,7 +140,7 @@ TEST(flags_that_are_none)
 static int64_t longest_ns;
 DRV_LIB_HOOK(note_longest, longest_ns = fake.drv->buses[0].slots.options.longest_ns);
 
-/* A stall is told from a long frame. */
+/* A long frame is not taken for a stall. */
 TEST(the_longest_frame_counts)
 {
 	const struct bits_rates rates = { 500000, 2000000 };

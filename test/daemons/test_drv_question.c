@@ -358,7 +358,7 @@ static const struct wrong {
 } wrongs[] = {
 	{ 2, REPLY, 1, 1, rows_missing },
 	{ FAKE_QUEUE, 3, 1, 1, rows_missing },
-	{ FAKE_QUEUE, 4, 1, 1, rows_missing }, /* everything else on its bus is no row of replies */
+	{ FAKE_QUEUE, 4, 1, 1, rows_missing }, /* no other row of its bus is one of replies */
 	{ FAKE_QUEUE, 2, 1, 1, rows_missing }, /* of the other bus */
 	{ FAKE_QUEUE, REPLY, 0, 1, times_missing },
 	{ FAKE_QUEUE, REPLY, 2, 1, times_missing },

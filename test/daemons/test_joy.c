@@ -257,7 +257,7 @@ TEST(an_axis_of_two_or_three_positions)
 TEST(a_joystick_begins_where_it_is)
 {
 	joy_begin(&joy, EV_ABS, ABS_Y, 100);
-	joy_begin(&joy, EV_KEY, BTN_TL, 1); /* held when it was plugged in: that is no hold */
+	joy_begin(&joy, EV_KEY, BTN_TL, 1); /* held when it was plugged in: that does not hold it */
 	joy_begin(&joy, EV_REL, ABS_Y, 0);
 	TEST_ASSERT_EQUAL(JOY_RELEASED, look(0));
 	event(EV_KEY, BTN_TL, 1, 0);

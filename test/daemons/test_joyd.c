@@ -1,5 +1,4 @@
 /* test_joyd.c: joyd as a process, on the virtual clock, alone and behind a refmuxd; events come through a FIFO. */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/input.h>
 #include <signal.h>
@@ -11,7 +10,6 @@
 
 #include "channels/ach.h"
 #include "channels/clock.h"
-#include "test/channels/estop_talk.h"
 #include "test/channels/testcase.h"
 #include "test/channels/virtual_lib.h"
 #include "test/daemons/controller_lib.h"

@@ -1,5 +1,4 @@
 /* test_pcio_page.c: hw-docs/powercube.md, its tables and its vectors, held against the codec. */
-#include <math.h>
 
 #include "test/channels/testcase.h"
 

@@ -1,5 +1,4 @@
 /* test_refmuxd.c: refmuxd as a process, on the virtual clock; the test plays the device and the sources. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 

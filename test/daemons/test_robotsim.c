@@ -1,5 +1,4 @@
 /* test_robotsim.c: what a simulated PowerCube module answers, held against hw-docs/powercube.md itself. */
-#include <math.h>
 
 #include "test/channels/testcase.h"
 

@@ -1,7 +1,6 @@
 /* test_safety_bus.c: a bus that stands, is off, is down, is gone; and comes back: what is on it then, and what the
  * driver says of it. */
 #include <math.h>
-#include <signal.h>
 
 #include "channels/clock.h"
 #include "test/channels/testcase.h"
@@ -33,14 +32,14 @@ static void check_without_bus(const char *words)
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 	TEST_ASSERT_TRUE(safety_state()->header.flags & MSG_FLAG_PARTIAL);
-	TEST_ASSERT_TRUE_MESSAGE(safety_told("bus", words), "no words");
+	TEST_ASSERT_TRUE_MESSAGE(safety_reported("bus", words), "no words");
 	TEST_ASSERT_TRUE(safety_driver_lives());
 	safety_check_rate(first_state);
 }
 
 /* The first thing after the bus is back: it stands.  The fault of one that trips is explained by the bus, and is
  * cleared once. */
-static int64_t begins_anew(int64_t back_ns)
+static int64_t begins_again(int64_t back_ns)
 {
 	if (!safety_has(SAFETY_TRIPS)) {
 		SAFETY_UNTIL(safety_stop_frame(back_ns));
@@ -54,7 +53,7 @@ static int64_t begins_anew(int64_t back_ns)
  * what comes now, from rest. */
 static void check_back(int64_t back_ns, unsigned int stale_max)
 {
-	const int64_t anew_ns = begins_anew(back_ns);
+	const int64_t anew_ns = begins_again(back_ns);
 	unsigned int stale = 0, n;
 	double moves[16];
 
@@ -91,7 +90,7 @@ static void stalled(bool reset)
 	check_back(back_ns, reset ? 0 : 2);
 }
 
-TEST_NEEDS(stalled_and_nobody_resets_it, SAFETY_VELOCITIES)
+TEST_NEEDS(stalled_without_a_reset, SAFETY_VELOCITIES)
 {
 	stalled(false);
 }
@@ -115,8 +114,8 @@ TEST_NEEDS(after_a_stall_it_does_not_go_back, SAFETY_POSITIONS)
 	SAFETY_UNTIL(safety_sim_speed() > 0.97 * SAFETY_VELOCITY);
 	safety_quiet();
 	safety_wire("fault stuck 250ms");
-	SAFETY_UNTIL(safety_told("bus", "stalled"));
-	SAFETY_UNTIL(safety_told("bus-back", ""));
+	SAFETY_UNTIL(safety_reported("bus", "stalled"));
+	SAFETY_UNTIL(safety_reported("bus-back", ""));
 	back_ns = clock_now_ns();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING && safety_sim_speed() < 0.001);
 	safety_ticks(60);
@@ -150,16 +149,16 @@ TEST_NEEDS(a_stall_ends_homing, SAFETY_HOMES)
 	TEST_ASSERT_EQUAL(1, safety_count(SAFETY_HOME, INT64_MIN));
 }
 
-/* What is told is how it is now, not how it began. */
+/* The state shows how it is now, not how it began. */
 TEST_NEEDS(stalled_and_then_down, SAFETY_VELOCITIES)
 {
 	moving();
 	safety_wire("fault stuck 60s");
-	SAFETY_UNTIL(safety_told("bus", "stalled"));
-	TEST_ASSERT_FALSE(safety_told("bus", "stopped"));
+	SAFETY_UNTIL(safety_reported("bus", "stalled"));
+	TEST_ASSERT_FALSE(safety_reported("bus", "stopped"));
 	safety_wire("link down host");
-	SAFETY_UNTIL(safety_told("bus", "stopped"));
-	TEST_ASSERT_FALSE(safety_told("bus-back", ""));
+	SAFETY_UNTIL(safety_reported("bus", "stopped"));
+	TEST_ASSERT_FALSE(safety_reported("bus-back", ""));
 }
 
 /* A stall that is over before anything has a reason to give up, and no reference meanwhile. */
@@ -176,7 +175,7 @@ TEST_NEEDS(stalled_without_a_reference, SAFETY_VELOCITIES)
 	SAFETY_UNTIL(clock_now_ns() > safety.ref.header.valid_until_ns);
 	back_ns = clock_now_ns();
 	safety_wire("fault stuck off");
-	begins_anew(back_ns);
+	begins_again(back_ns);
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_HOLDING);
 	safety_ticks(40);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
@@ -278,7 +277,7 @@ TEST_NEEDS(no_bus_at_the_start, SAFETY_VELOCITIES)
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT && bus()->state == MSG_LINK_ABSENT);
 	safety_ticks(40);
 	safety_check_rate(0);
-	TEST_ASSERT_TRUE(safety_told("bus", "absent"));
+	TEST_ASSERT_TRUE(safety_reported("bus", "absent"));
 	TEST_ASSERT_TRUE(safety_driver_lives());
 	safety_start_wire();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_DISARMED);

@@ -73,7 +73,7 @@ TEST_NEEDS(silent_and_back, SAFETY_VELOCITIES)
 		n += partial(i);
 	TEST_ASSERT_GREATER_THAN_UINT(60, n);
 	TEST_ASSERT_TRUE(partial(safety.states_n - 1));
-	/* It hears, and was told to stand. */
+	/* It hears, and was commanded to stand. */
 	TEST_ASSERT_EQUAL_DOUBLE(0, commanded());
 	SAFETY_UNTIL(safety_sim_speed() < 0.001);
 
@@ -158,7 +158,7 @@ TEST_NEEDS(a_fault_waits_for_a_person, SAFETY_VELOCITIES | SAFETY_FAULTS | SAFET
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(100);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
-	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, t_ns), "nobody asked for a reset");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, t_ns), "a reset without a request");
 	TEST_ASSERT_TRUE_MESSAGE(safety_said(safety_on->event_waits), "no words");
 	TEST_ASSERT_TRUE(safety_state()->status[0] & MSG_JOINT_FAULT);
 	TEST_ASSERT_TRUE(safety_driver_lives());
@@ -290,7 +290,7 @@ TEST_NEEDS(nor_one_that_was_never_homed, SAFETY_POSITIONS | SAFETY_LOSES_POWER |
 	loses_its_power_for_a_moment();
 }
 
-/* Where it was told to be before has no meaning any more, and nobody tells it to go anywhere. */
+/* The earlier position has no meaning any more, and no reference moves it. */
 TEST_NEEDS(homed_it_stays, SAFETY_POSITIONS | SAFETY_HOMES)
 {
 	const double told_rad = SAFETY_MAX - 0.7;

@@ -38,7 +38,7 @@ static bool halted(void)
 	return safety_life() == MSG_LIFE_DISARMED && safety_sim_has(safety_on->word_halted) && safety_sim_speed() == 0;
 }
 
-/* It was done at t_ns or soon after.  Every tick that was decided later than now is no motion; the halt is before. */
+/* It was done at t_ns or soon after.  Ticks that were decided later than now command no motion; the halt is before. */
 static void check_halt(int64_t t_ns)
 {
 	const int64_t next_ns = safety_decided_after(clock_now_ns());
@@ -110,7 +110,7 @@ TEST_NEEDS(raised_on_the_second_channel, SAFETY_VELOCITIES)
 	raised_on(1);
 }
 
-/* Somebody was stopped in the middle of a message: nobody can put on that channel, and everybody on the other. */
+/* A process was stopped in the middle of a message: its channel is locked for all, the other one for none. */
 static int sit_in_a_put(void *arg)
 {
 	struct lib_gate *gate = arg;
@@ -170,9 +170,9 @@ TEST_NEEDS(hold_brakes_and_waits_for_a_reference, SAFETY_VELOCITIES)
 	safety_ticks(40); /* references still come */
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, safety_life());
 	safety_check_braking(next_ns, safety_velocity_at(next_ns));
-	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_HALT, t_ns), "hold is no halt");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_HALT, t_ns), "hold is not a halt");
 
-	/* Lowered when nobody says anything any more: it goes on holding. */
+	/* Lowered when no reference comes any more: it goes on holding. */
 	safety_quiet();
 	lowered_ns = safety.ref.header.valid_until_ns;
 	SAFETY_UNTIL(clock_now_ns() > lowered_ns);
@@ -388,7 +388,7 @@ TEST_NEEDS(messages_longer_than_the_buffer, SAFETY_VELOCITIES)
 	estop_talk_put(0, &msg);
 	check_halt(t_ns);
 	check_stays_stopped();
-	TEST_ASSERT_TRUE(safety_told("estop-invalid", "invalid e-stop message of 800 bytes"));
+	TEST_ASSERT_TRUE(safety_reported("estop-invalid", "invalid e-stop message of 800 bytes"));
 	check_goes_on_when_armed();
 }
 

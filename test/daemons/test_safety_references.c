@@ -263,7 +263,7 @@ SPOIL(two_joints, ref->count = 2)
 SPOIL(no_joint, ref->count = 0)
 SPOIL(huge_count, ref->count = UINT32_MAX)
 SPOIL(type, ref->header.type = msg_joint_state_number)
-SPOIL(type_of_nobody, ref->header.type = 4711)
+SPOIL(unknown_type, ref->header.type = 4711)
 SPOIL(mode, ref->mode[0] = 77)
 SPOIL(version, ref->header.version++)
 SPOIL(no_validity, ref->header.valid_until_ns = 0)
@@ -277,7 +277,7 @@ SPOIL(any_incarnation, ref->header.for_incarnation = 0)
 #define COUNTER(name) offsetof(struct msg_refused, name)
 static const struct bad bads[] = {
 	{ "NaN as velocity", COUNTER(not_finite), 0, nan_velocity },
-	{ "NaN where nobody looks", COUNTER(not_finite), 0, nan_position },
+	{ "NaN in a field that is not used", COUNTER(not_finite), 0, nan_position },
 	{ "infinity", COUNTER(not_finite), 0, infinite },
 	{ "minus infinity", COUNTER(not_finite), 0, minus_infinite },
 	{ "another size in the header", COUNTER(other_size), 0, header_size },
@@ -290,8 +290,8 @@ static const struct bad bads[] = {
 	{ "for none", COUNTER(other_size), 0, no_joint },
 	{ "for more than there is room", COUNTER(other_size), 0, huge_count },
 	{ "another type", COUNTER(other_type), 0, type },
-	{ "a type that nobody knows", COUNTER(other_type), 0, type_of_nobody },
-	{ "a mode that nobody knows", COUNTER(other_type), 0, mode },
+	{ "an unknown type", COUNTER(other_type), 0, unknown_type },
+	{ "an unknown mode", COUNTER(other_type), 0, mode },
 	{ "another version", COUNTER(other_version), 0, version },
 	{ "no validity", COUNTER(no_validity), 0, no_validity },
 	{ "less than none", COUNTER(no_validity), 0, negative_validity },

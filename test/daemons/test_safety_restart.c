@@ -144,7 +144,7 @@ TEST_NEEDS(after_the_watchdog_one_reset, SAFETY_VELOCITIES | SAFETY_TRIPS)
 	TEST_ASSERT_EQUAL_DOUBLE(1, safety_trips());
 }
 
-/* It trips once more while the driver lives and feeds it: that is no absence of ours. */
+/* It trips once more while the driver lives and feeds it: that is not caused by our absence. */
 TEST_NEEDS(a_second_time_it_waits, SAFETY_VELOCITIES | SAFETY_TRIPS)
 {
 	int64_t t_ns;
@@ -171,7 +171,7 @@ TEST_NEEDS(with_another_fault_no_reset, SAFETY_VELOCITIES | SAFETY_TRIPS | SAFET
 	safety_driver();
 	SAFETY_UNTIL(safety_life() == MSG_LIFE_FAULT);
 	safety_ticks(100);
-	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, t_ns), "a reset that nobody asked for");
+	TEST_ASSERT_EQUAL_MESSAGE(0, safety_count(SAFETY_RESET, t_ns), "a reset without a request");
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, t_ns));
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, safety_life());
 	TEST_ASSERT_TRUE(safety_said(safety_on->event_waits));
@@ -280,7 +280,7 @@ static int sit_in_a_put(void *arg)
 	return 0;
 }
 
-/* Somebody is stopped inside a put on the driver's own channel: nothing is published, and everything else goes on. */
+/* A process is stopped inside a put on the driver's own channel: nothing is published, and everything else goes on. */
 TEST_NEEDS(the_state_channel_is_locked, SAFETY_VELOCITIES)
 {
 	struct lib_gate *gate = lib_gate_new();

@@ -1,6 +1,6 @@
 #!/bin/bash
 # achdds: every mapped type to and from another vendor's DDS, references and raises from outside, readers that lag,
-# bytes that are no messages, and a bridge that is killed.
+# bytes that are not messages, and a bridge that is killed.
 # limit: 300 s
 # waits: mostly
 # shellcheck disable=SC2317 # called by name

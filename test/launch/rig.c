@@ -1,6 +1,5 @@
 /* rig.c: a whole robot for a test. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -296,7 +295,7 @@ void rig_start(void)
 
 void rig_kill(void)
 {
-	if (!rig.achstart) /* for kill(2) that would be everybody here */
+	if (!rig.achstart) /* for kill(2) that would be every process here */
 		return;
 	virtual_lib_signal(rig.achstart, SIGKILL);
 	waitpid(rig.achstart, NULL, 0);
@@ -403,7 +402,7 @@ uint32_t rig_incarnation(const char *name)
 	return incarnation;
 }
 
-/* ---- what was told ---- */
+/* ---- events ---- */
 
 /* "DATE TIME SOURCE SEVERITY CODE: TEXT" */
 static bool line_is(const char *line, const char *source, const char *code, const char *words)
@@ -427,7 +426,7 @@ unsigned int rig_events(const char *source, const char *code)
 	return n;
 }
 
-bool rig_told(const char *source, const char *code, const char *words)
+bool rig_reported(const char *source, const char *code, const char *words)
 {
 	for (const char *line = events_log(); *line; line = strchrnul(line, '\n') + !!*strchrnul(line, '\n'))
 		if (line_is(line, source, code, words))

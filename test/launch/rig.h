@@ -80,11 +80,11 @@ bool rig_ready(const char *name);
 bool rig_all_ready(void); /* the four of waist.launch */
 uint32_t rig_incarnation(const char *name);
 
-/* ---- what was told ---- */
+/* ---- events ---- */
 
 unsigned int rig_events(const char *source, const char *code);
-bool rig_told(const char *source, const char *code, const char *words);
-void rig_fail(int line, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with all that was told */
+bool rig_reported(const char *source, const char *code, const char *words);
+void rig_fail(int line, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with all events and lines */
 #define RIG_ASSERT(condition)                                 \
 	do {                                                  \
 		if (!(condition))                             \

@@ -9,7 +9,7 @@
 #include "daemons/drv/port.h"
 #include "test/launch/rig.h"
 
-/* hw-docs/powercube.md: module 15 is told by 0EF, all of them by 100. */
+/* hw-docs/powercube.md: 0EF commands module 15, 100 all of them. */
 #define ID_TELL 0x0EF
 #define ID_ALL 0x100
 #define RESET 0x00

@@ -347,7 +347,7 @@ lib_case status_not_fine lib_matches 1 '*backoff*last: signal 11*' "$achctl" sta
 answer status "$(robot "$(daemon waist ready true 100 '"fault"' 4)")"
 lib_case status_fault lib_matches 1 '*fault*' "$achctl" status
 answer status "$(robot "$(daemon waist ready true 100 '"disarmed"' 4)" '' estop)"
-lib_case status_estop_is_no_fault lib_matches 0 'bench  estop*' "$achctl" status
+lib_case status_estop_is_not_a_fault lib_matches 0 'bench  estop*' "$achctl" status
 answer status CLOSE "$fine"
 lib_case status_asks_again lib_matches 0 'bench*' "$achctl" status
 answer status 'nonsense'

@@ -129,7 +129,7 @@ TEST(a_seen_level_is_lowered)
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
 	peer_name(name, getuid(), "/etc/passwd");
 	snprintf(text, sizeof(text), "armed by %s (tester)", name);
-	RIG_ASSERT(rig_told("achstart", "armed", text));
+	RIG_ASSERT(rig_reported("achstart", "armed", text));
 }
 
 /* The drivers judge by what the operator had read: one lowering, in estop alone, right behind that. */
@@ -250,7 +250,7 @@ TEST(achstart_raises_in_the_name_of_its_peer)
 	msg = &operator.channel[1].messages[operator.channel[1].window.newest % ESTOP_RETAINED];
 	TEST_ASSERT_EQUAL(geteuid(), msg->uid);
 	TEST_ASSERT_EQUAL_STRING("a hand in the way", msg->why);
-	RIG_ASSERT(rig_told("achstart", "raised", "a hand in the way"));
+	RIG_ASSERT(rig_reported("achstart", "raised", "a hand in the way"));
 	/* Whatever it is called, it is a raise; and its asker need not wait. */
 	close(ask_and_keep("raise\trun\tnonsense\n"));
 	RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_ESTOP);

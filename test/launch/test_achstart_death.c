@@ -68,7 +68,7 @@ TEST(a_new_one_adopts_and_changes_nothing)
 	rig_turn();
 	RIG_ASSERT(!rig_heard.homes && !rig_heard.undue);
 	RIG_ASSERT(!rig_stop());
-	RIG_ASSERT(rig_told("waist", "ended", "status unknown"));
+	RIG_ASSERT(rig_reported("waist", "ended", "status unknown"));
 	check_left();
 }
 
@@ -99,7 +99,8 @@ TEST(a_daemon_that_was_frozen_meanwhile_is_killed)
 	rig_signal("waist", SIGSTOP);
 	rig_signal("canwire", SIGSTOP);
 	rig_start();
-	RIG_UNTIL(rig_told("waist", "killed", "it was stopped") && rig_told("canwire", "killed", "it was stopped"));
+	RIG_UNTIL(rig_reported("waist", "killed", "it was stopped") &&
+		  rig_reported("canwire", "killed", "it was stopped"));
 	RIG_UNTIL(rig_all_ready() && rig_incarnation("waist") == 2 && rig_incarnation("canwire") == 2);
 	RIG_ASSERT(!rig_stop());
 }
@@ -134,7 +135,7 @@ TEST(killed_while_it_starts)
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
 	RIG_ASSERT(rig_left(text, sizeof(text)) >= RIG_NAMES + 1);
 	for (int i = 0; i < RIG_NAMES; i++) /* a second process would have been refused its device, or its bus */
-		RIG_ASSERT(!rig_told(rig_names[i], "ended", "exit status 111"));
+		RIG_ASSERT(!rig_reported(rig_names[i], "ended", "exit status 111"));
 	RIG_ASSERT(!rig_stop());
 	check_left();
 }

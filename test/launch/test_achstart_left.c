@@ -67,7 +67,7 @@ static void leave_them(void)
 
 static void check_left(void)
 {
-	RIG_UNTIL(rig_told("lost", "failed", "it ended while no achstart looked"));
+	RIG_UNTIL(rig_reported("lost", "failed", "it ended while no achstart looked"));
 	RIG_ASSERT(is("once", "done") && is("wrong", "failed") && is("lost", "failed"));
 	RIG_ASSERT(is("asked", "stopped") && is("early", "stopped"));
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
@@ -118,11 +118,11 @@ TEST(a_changed_file_is_another_chance)
 	edit("s/exit, 100/print/;s/exit, 0/exit, 0, 1/");
 	start_again();
 	RIG_UNTIL(is("wrong", "ready"));
-	RIG_ASSERT(is("once", "done") && rig_told("once", "changed", "done with another configuration"));
+	RIG_ASSERT(is("once", "done") && rig_reported("once", "changed", "done with another configuration"));
 	edit("s/, restart: never//");
 	start_again();
 	RIG_UNTIL(rig_events("once", "done") == 1 && rig_events("once", "ended") >= 1);
-	RIG_UNTIL(rig_told("lost", "left", "given up"));
+	RIG_UNTIL(rig_reported("lost", "left", "given up"));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -154,7 +154,7 @@ TEST(a_restart_under_way_is_completed)
 {
 	begin_slowly("restart slow", FOLDER_WANTED);
 	RIG_UNTIL(rig_events("slow", "ready") == 2);
-	RIG_ASSERT(!rig_told("slow", "pause", ""));
+	RIG_ASSERT(!rig_reported("slow", "pause", ""));
 	kill(rig.achstart, SIGTERM);
 	RIG_UNTIL(rig_events("achstart", "stopping") == 1);
 	rig_signal("slow", SIGKILL); /* or it takes its minute */
@@ -229,7 +229,7 @@ TEST(a_damaged_state_is_reported)
 	rig_kill();
 	rig_shell("echo nonsense >%s/state/once", rig.run);
 	rig_start();
-	RIG_UNTIL(rig_told("once", "state-file", "$RUN/state/once is damaged: taken as not there"));
+	RIG_UNTIL(rig_reported("once", "state-file", "$RUN/state/once is damaged: taken as not there"));
 	RIG_UNTIL(rig_events("once", "done") == 2);
 	RIG_ASSERT(!rig_stop());
 }

@@ -43,9 +43,9 @@ TEST(stopped_daemon_is_killed)
 		const char *name = rig_names[i];
 
 		rig_signal(name, SIGSTOP);
-		RIG_UNTIL(rig_told(name, "killed", "it was stopped"));
+		RIG_UNTIL(rig_reported(name, "killed", "it was stopped"));
 		RIG_UNTIL(rig_all_ready() && rig_incarnation(name) == 2);
-		RIG_ASSERT(rig_told(name, "ended", "signal 9"));
+		RIG_ASSERT(rig_reported(name, "ended", "signal 9"));
 	}
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
 	RIG_ASSERT(!rig_stop());
@@ -86,7 +86,7 @@ TEST(spinning_daemon_is_killed)
 	rig_open(TOP "  top: {program: @FAKE@, args: [spin], alive: watchdog, dead_after: 200ms, priority: 30}\n");
 	rig_start();
 	RIG_UNTIL(rig_events("top", "ready") >= 2);
-	RIG_ASSERT(rig_told("top", "killed", "no sign of life"));
+	RIG_ASSERT(rig_reported("top", "killed", "no sign of life"));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -201,7 +201,7 @@ TEST(driver_that_waits_for_a_processor_is_not_killed)
 	end_loops(loops);
 	RIG_ASSERT(rig_pid("one") == one && !rig_events("one", "killed"));
 	rig_signal("one", SIGUSR1); /* now it is silent by itself */
-	RIG_UNTIL(rig_told("one", "killed", "it gave no sign of life"));
+	RIG_UNTIL(rig_reported("one", "killed", "it gave no sign of life"));
 	RIG_ASSERT(!rig_stop());
 	if (!starved)
 		TEST_IGNORE_MESSAGE("it got a processor all the time");
@@ -217,7 +217,7 @@ TEST(late_daemon_is_reported)
 	rig_start();
 	RIG_UNTIL(rig_ready("beside"));
 	pid = rig_pid("mute");
-	RIG_UNTIL(rig_told("mute", "late", "not ready within"));
+	RIG_UNTIL(rig_reported("mute", "late", "not ready within"));
 	RIG_ASSERT(rig_pid("mute") == pid && !rig_ready("mute") && !rig_pid("after"));
 	RIG_ASSERT(!rig_stop());
 }
@@ -230,7 +230,7 @@ TEST(unstoppable_daemon_is_named)
 	RIG_UNTIL(rig_ready("mule") && rig_ready("horse"));
 	RIG_ASSERT(!rig_stop());
 	RIG_ASSERT(strstr(rig_said(), "killed: mule\n"));
-	RIG_ASSERT(rig_told("mule", "killed", "did not end within"));
+	RIG_ASSERT(rig_reported("mule", "killed", "did not end within"));
 	RIG_ASSERT(!rig_events("horse", "killed"));
 }
 
@@ -241,9 +241,9 @@ TEST(wrong_configuration_is_not_retried)
 	rig_open(TOP "  wrong: {program: @FAKE@, args: [exit, 100], " QUICK "}\n"
 		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
 	rig_start();
-	RIG_UNTIL(rig_ready("right") && rig_told("wrong", "failed", "exit status 100"));
+	RIG_UNTIL(rig_ready("right") && rig_reported("wrong", "failed", "exit status 100"));
 	RIG_ASSERT(rig_events("wrong", "ended") == 1);
-	RIG_ASSERT(rig_told("wrong", "last-line", "it will not work"));
+	RIG_ASSERT(rig_reported("wrong", "last-line", "it will not work"));
 	RIG_ASSERT(strstr(rig_said(), "achstart[wrong]: fatal: given up: its configuration is wrong"));
 	RIG_ASSERT(!rig_stop());
 }
@@ -253,7 +253,7 @@ TEST(daemon_that_always_dies_is_given_up)
 	rig_open(TOP "  weak: {program: @FAKE@, args: [exit, 111], alive: watchdog, " QUICK "}\n"
 		     "  right: {program: @FAKE@, args: [print], alive: watchdog}\n");
 	rig_start();
-	RIG_UNTIL(rig_told("weak", "failed", "died too often"));
+	RIG_UNTIL(rig_reported("weak", "failed", "died too often"));
 	RIG_UNTIL(rig_ready("right"));
 	RIG_ASSERT(rig_events("weak", "ended") == 3 && rig_events("weak", "pause") == 2);
 	RIG_ASSERT(strstr(rig_said(), "achstart[weak]: fatal: given up"));
@@ -274,7 +274,7 @@ TEST(missing_program_is_given_up)
 		   !chmod(path, 0755));
 	rig_start();
 	RIG_UNTIL(rig_ready("right") && rig_events("nobody", "failed") == 1);
-	RIG_ASSERT(rig_told("nobody", "start", "No such file"));
+	RIG_ASSERT(rig_reported("nobody", "start", "No such file"));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -289,7 +289,7 @@ TEST(critical_daemon_that_keeps_dying_raises_the_level)
 			kill(pid, SIGKILL);
 		last = pid;
 	}
-	RIG_ASSERT(rig_told("waist", "raised", "level hold: waist keeps dying"));
+	RIG_ASSERT(rig_reported("waist", "raised", "level hold: waist keeps dying"));
 	RIG_UNTIL(rig_level(NULL) == MSG_LEVEL_HOLD);
 	RIG_UNTIL(rig_all_ready() && rig_waist().common.level == MSG_LEVEL_HOLD);
 	RIG_ASSERT(!rig_events("waist", "failed"));
@@ -389,7 +389,7 @@ TEST(device_may_appear_later)
 
 	rig_open("include: @BENCH@\narm: auto\ndaemons: {canwire: , clock: , waist: {ready_within: 300ms}}\n");
 	rig_start();
-	RIG_UNTIL(rig_ready("clock") && rig_told("waist", "late", "not ready within"));
+	RIG_UNTIL(rig_ready("clock") && rig_reported("waist", "late", "not ready within"));
 	waist = rig_pid("waist");
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_FAULT);
 	RIG_ASSERT(!rig_ready("waist") && rig_level(NULL) == MSG_LEVEL_ESTOP);
@@ -444,7 +444,7 @@ TEST(overwritten_channel_is_recreated)
 	clock = rig_pid("clock");
 	for (size_t i = 0; i < sizeof(channels) / sizeof(*channels); i++) {
 		overwrite(channels[i]);
-		RIG_UNTIL(rig_told("achstart", "corrupt", channels[i]));
+		RIG_UNTIL(rig_reported("achstart", "corrupt", channels[i]));
 		RIG_UNTIL(is_channel(channels[i]));
 	}
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
@@ -474,13 +474,13 @@ TEST(removed_folder_is_recreated)
 	one = rig_pid("one");
 	two = rig_pid("two");
 	remove_folder();
-	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
+	RIG_UNTIL(rig_reported("achstart", "folder", "created again"));
 	RIG_ASSERT(rig_pid("one") == one && rig_pid("two") == two);
 	rig_signal("one", SIGKILL);
 	RIG_UNTIL(rig_ready("one") && rig_pid("one") != one);
 	rig_kill();
 	rig_start();
-	RIG_UNTIL(rig_told("two", "adopted", ""));
+	RIG_UNTIL(rig_reported("two", "adopted", ""));
 	RIG_ASSERT(rig_pid("two") == two && !rig_events("two", "ended"));
 	RIG_ASSERT(!rig_stop());
 }
@@ -494,7 +494,7 @@ TEST(driver_finds_its_bus_in_the_new_folder)
 	for (int i = 0; i < RIG_NAMES; i++)
 		pids[i] = rig_pid(rig_names[i]);
 	remove_folder();
-	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
+	RIG_UNTIL(rig_reported("achstart", "folder", "created again"));
 	rig_signal("waist", SIGKILL);
 	RIG_UNTIL(rig_events("waist", "ready") == 1 && rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
 	for (int i = 0; i < RIG_NAMES; i++)
@@ -534,7 +534,7 @@ TEST(folder_that_cannot_be_recreated_kills_no_daemon)
 	for (int turns = 0; turns < 1000; turns++)
 		rig_turn(); /* several times dead_after */
 	TEST_ASSERT_EQUAL(0, unlink(rig.run));
-	RIG_UNTIL(rig_told("achstart", "folder", "created again"));
+	RIG_UNTIL(rig_reported("achstart", "folder", "created again"));
 	RIG_ASSERT(count(rig_said(), "unable to make the folder") == 1);
 	for (int turns = 0; turns < 500; turns++)
 		rig_turn();
@@ -600,11 +600,11 @@ TEST(parts_of_the_folder_are_recreated)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		remove_part(parts[i].name);
 		snprintf(words, sizeof(words), "folder: %s of %.40s", parts[i].name, rig.run);
-		RIG_UNTIL(rig_told("achstart", "folder", words));
+		RIG_UNTIL(rig_reported("achstart", "folder", words));
 		RIG_ASSERT(is_part(parts[i].name, parts[i].kind) && rig_events("achstart", "folder") == ++told);
 	}
 	RIG_ASSERT(rig_pid("one") == one && rig_ready("one"));
-	/* What others have put there instead keeps nobody waiting. */
+	/* What others have put there instead does not block achstart. */
 	remove_part("robot");
 	snprintf(path, sizeof(path), "%s/robot", rig.run);
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
@@ -688,13 +688,13 @@ TEST(a_robot_is_not_armed_without_a_critical_daemon)
 	rig_open("include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n  waist:\n"
 		 "  guard: {program: @FAKE@, args: [mute], alive: watchdog, critical: estop, ready_within: 300ms}\n");
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_told("guard", "late", "not ready within"));
+	RIG_UNTIL(rig_all_ready() && rig_reported("guard", "late", "not ready within"));
 	RIG_ASSERT(rig_try("achctl", "arm") && strstr(rig_output(), "guard: not ready"));
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP && !rig_events("achstart", "armed"));
 	RIG_ASSERT(!rig_stop());
 }
 
-/* An estop that somebody asks for while the robot comes up is not taken back by arm: auto. */
+/* An estop that is requested while the robot comes up is not taken back by arm: auto. */
 TEST(auto_arming_respects_an_operator)
 {
 	struct error_sink quiet = { 0 };

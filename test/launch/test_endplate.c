@@ -549,7 +549,7 @@ TEST(test_references_need_a_driver_that_takes_them)
 	}
 }
 
-TEST(test_what_the_driver_refused_is_told)
+TEST(test_a_refusal_of_the_driver_is_reported)
 {
 	publish();
 	state.common.refs_refused.too_far = 5; /* of others, before the first look */

@@ -50,7 +50,7 @@ TEST(requests_are_answered_by_a_table)
 		struct asked a;
 		int status;
 	} cases[] = {
-		/* the page is no secret, but only under our names */
+		/* the page is public, but only under our names */
 		{ { false, "/", HOST, NULL, NULL, NULL, false, 0 }, 0 },
 		{ { false, "/", "LOCALHOST:8765", NULL, NULL, NULL, false, 0 }, 0 },
 		{ { false, "/", "evil.example", NULL, NULL, NULL, false, 0 }, 421 },

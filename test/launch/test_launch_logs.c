@@ -38,14 +38,14 @@ TEST(removed_logs_are_created_again)
 	RIG_UNTIL(rig_ready("talker") && has_text("talker.log"));
 	snprintf(folder, sizeof(folder), "%s/log", rig.run);
 	launch_lib_remove(folder);
-	RIG_UNTIL(rig_told("achstart", "log", "removed"));
+	RIG_UNTIL(rig_reported("achstart", "log", "removed"));
 	RIG_UNTIL(has_text("talker.log"));
 	RIG_ASSERT(rig_events("achstart", "log") == 1);
 	/* Also what the next process says. */
 	rig_signal("talker", SIGKILL);
 	RIG_UNTIL(rig_events("talker", "ready") == 1);
 	launch_lib_remove(folder);
-	RIG_UNTIL(has_text("talker.log") && rig_told("achstart", "log", "removed"));
+	RIG_UNTIL(has_text("talker.log") && rig_reported("achstart", "log", "removed"));
 	RIG_ASSERT(!rig_stop());
 }
 
@@ -76,9 +76,9 @@ TEST(a_fifo_in_place_of_a_log_blocks_nothing)
 	snprintf(path, sizeof(path), "%s/log/talker.log", rig.run);
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));
-	RIG_UNTIL(rig_told("talker", "log", "talker.log cannot be written: there is something else of its name"));
+	RIG_UNTIL(rig_reported("talker", "log", "talker.log cannot be written: there is something else of its name"));
 	TEST_ASSERT_EQUAL(0, unlink(path));
-	RIG_UNTIL(rig_told("talker", "log", "talker.log is written again") && printed_more());
+	RIG_UNTIL(rig_reported("talker", "log", "talker.log is written again") && printed_more());
 	/* Also with a reader. */
 	TEST_ASSERT_EQUAL(0, unlink(path));
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600));

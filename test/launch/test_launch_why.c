@@ -41,7 +41,7 @@ TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts)
 	rig_start();
 	RIG_UNTIL(rig_events("waist", "adopted") == 1);
 	RIG_UNTIL(rig_status_has("waist", TOW));
-	/* A new process tells it anew, and is ready: it waits for a person. */
+	/* A new process reports it again, and is ready: it waits for a person. */
 	rig_run("achctl", "restart waist --within 0");
 	RIG_UNTIL(rig_status_has("waist", "\"incarnation\":2") && rig_status_has("waist", TOW));
 	RIG_UNTIL(rig_status_has("waist", "\"ready\":true"));
@@ -86,7 +86,7 @@ TEST(the_newest_trouble_that_is_not_over_is_the_reason)
 	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is off");
 	hear(MSG_SEVERITY_INFO, 1, "well", "silent-15 is over");
 	TEST_ASSERT_EQUAL_STRING("bus torso is off", watch_why_text(&why, 1));
-	/* Without its bus no module can answer: that it does not is no news. */
+	/* Without its bus no module can answer: that it does not is not worth a line. */
 	hear(MSG_SEVERITY_ERROR, 1, "silent-15", "module 15 does not answer");
 	TEST_ASSERT_EQUAL_STRING("bus torso is off", watch_why_text(&why, 1));
 	hear(MSG_SEVERITY_INFO, 1, "bus-back", "the bus is back");
@@ -115,7 +115,7 @@ TEST(one_that_has_done_its_work_is_fine)
 	RIG_UNTIL(rig_armed() && rig_ready("then"));
 	RIG_UNTIL(rig_events("achstart", "all-ready") == 1);
 	RIG_ASSERT(rig_status_has("once", "\"state\":\"done\""));
-	RIG_ASSERT(rig_told("once", "done", "once info done: done: exit status 0"));
+	RIG_ASSERT(rig_reported("once", "done", "once info done: done: exit status 0"));
 	RIG_ASSERT(!rig_events("once", "ended") && !rig_events("once", "last-line"));
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
 	rig_run("achctl", "status");
@@ -133,9 +133,9 @@ TEST(one_that_has_not_keeps_the_robot_from_arming)
 {
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 3], restart: never}\n");
 	rig_start();
-	RIG_UNTIL(rig_all_ready() && rig_told("once", "failed", "it died, and is not to be restarted"));
-	RIG_UNTIL(rig_told("achstart", "not-armed", "arm: auto: once has failed"));
-	RIG_ASSERT(rig_told("once", "ended", "once error ended: exit status 3"));
+	RIG_UNTIL(rig_all_ready() && rig_reported("once", "failed", "it died, and is not to be restarted"));
+	RIG_UNTIL(rig_reported("achstart", "not-armed", "arm: auto: once has failed"));
+	RIG_ASSERT(rig_reported("once", "ended", "once error ended: exit status 3"));
 	for (uint64_t until = rig_waist().common.ticks + 100; rig_waist().common.ticks < until;)
 		rig_turn();
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_ESTOP);

@@ -200,7 +200,7 @@ TEST(garbage_in_every_look_is_reported_every_ten_seconds)
 		look(1);
 	}
 	TEST_ASSERT_EQUAL(2, rig_events("achstart", "estop"));
-	TEST_ASSERT_TRUE(rig_told("achstart", "estop", "and 49"));
+	TEST_ASSERT_TRUE(rig_reported("achstart", "estop", "and 49"));
 }
 
 /* ---- arming ---- */
@@ -247,7 +247,7 @@ TEST(a_request_that_every_driver_takes_is_done)
 	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
 	TEST_ASSERT_EQUAL(1, s.arming.taken);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, s.estop.level);
-	TEST_ASSERT_TRUE(rig_told("achstart", "armed", "armed by ann"));
+	TEST_ASSERT_TRUE(rig_reported("achstart", "armed", "armed by ann"));
 }
 
 static void too_late(void)
@@ -598,7 +598,7 @@ TEST(a_user_raises_whatever_lies_in_the_channels)
 						     &(struct error_sink){ 0 }));
 		look(1);
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, s.estop.level);
-		TEST_ASSERT_TRUE(rig_told("achstart", "raised", "level hold by eve: smoke"));
+		TEST_ASSERT_TRUE(rig_reported("achstart", "raised", "level hold by eve: smoke"));
 	}
 }
 

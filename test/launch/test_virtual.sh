@@ -217,7 +217,7 @@ END
 	said 'achstart[script]: signal 15'
 	said 'achstart[waist]: exit status 0'
 	grep -x 'hash [0-9a-f]\{16\}' "$folder/out"
-	# It sleeps for real: nobody waited for that.
+	# It sleeps for real, and the clock did not wait for that.
 	lib_not said 'signal 9'
 }
 

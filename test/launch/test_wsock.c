@@ -215,7 +215,7 @@ TEST(headers_of_every_length)
 	TEST_ASSERT_EQUAL_HEX8(0x88, header[0]);
 }
 
-/* Behind the bytes of every call begins a page that nobody may touch. */
+/* Behind the bytes of every call begins a page without access. */
 TEST(no_byte_behind_the_input_is_read)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

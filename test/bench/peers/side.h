@@ -16,7 +16,7 @@ enum side_order {
 };
 #define SIDE_MEASURES SIDE_QUIT
 #define SIDE_PERIOD_NS 1000000ll
-#define SIDE_WINDOW_SIZE 8 /* half of what a channel, and each peer that can be told to, keeps */
+#define SIDE_WINDOW_SIZE 8 /* half of what a channel, and each peer that has such a setting, keeps */
 
 struct side {
 	struct transport_link link;
