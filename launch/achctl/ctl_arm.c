@@ -63,11 +63,6 @@ static int answered(const struct ctl_line *line, const struct ask *ask, const ch
 	return ctl_armed(line, who, (uint64_t)epoch, (uint64_t)taken);
 }
 
-static bool was_not_asked(int status)
-{
-	return status == -ENOENT || status == -EACCES || status == -EAGAIN || status == -EINVAL;
-}
-
 /* Is the machine fit?  0, or the exit status after a line. */
 static int examine(const struct ctl_line *line, const char *who, int64_t until_ns)
 {
@@ -77,8 +72,8 @@ static int examine(const struct ctl_line *line, const char *who, int64_t until_n
 	int status = ask_for(&ask, (const char *const[]){ "status", NULL }, until_ns, lines_begin(&why));
 
 	if (status)
-		return was_not_asked(status) ? ctl_fail(line, CTL_WORLD, "%s", why.text)
-					     : no_answer(line, who, why.text);
+		return ask_did_not_arrive(status) ? ctl_fail(line, CTL_WORLD, "%s", why.text)
+						  : no_answer(line, who, why.text);
 	if (ask.ok) { /* if not, arm will be refused, too */
 		status_read(&robot, yaml_root(ask.doc));
 		status = ctl_doctor(line, &robot);
@@ -105,7 +100,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	until_ns = clock_now_ns() + line->within_ns;
 	for (;;) {
 		status = ask_to_arm(&ask, who, &seen, until_ns, lines_begin(&why));
-		if (was_not_asked(status))
+		if (ask_did_not_arrive(status))
 			return ctl_fail(line, CTL_WORLD, "%s", why.text); /* it was not asked */
 		if (status)
 			return no_answer(line, who, why.text);

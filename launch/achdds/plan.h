@@ -42,7 +42,6 @@ enum plan_who {
 	PLAN_SECURED, /* participants that the permissions of DDS Security name */
 	PLAN_ANYONE,  /* any participant of the domain */
 };
-extern const char *const plan_who_words[]; /* end with NULL */
 
 /* A topic whose messages become references of a device, or raise the e-stop. */
 struct plan_input {

@@ -7,7 +7,7 @@
 #define DIGITS "0123456789"
 
 static const char *const qos_words[] = { "default", "sensor", "latched", "log", "newest", NULL };
-const char *const plan_who_words[] = { "local", "secured", "anyone", NULL };
+static const char *const who_words[] = { "local", "secured", "anyone", NULL };
 
 /* As ROS 2 has it: letters, digits and underscores, a letter first. */
 static const char *node_form(const char *text)
@@ -76,7 +76,7 @@ const struct settings_row plan_input_rows[] = {
 		      .check = text_name_form),
 	SETTINGS_TEXT("source", struct plan_input, source, NULL, "the source of its refmuxd", .check = text_name_form),
 	SETTINGS_BOOL("estop", struct plan_input, estop, "no", "each message raises the e-stop"),
-	SETTINGS_WORD("who", struct plan_input, who, plan_who_words, SETTINGS_REQUIRED, "may send it"),
+	SETTINGS_WORD("who", struct plan_input, who, who_words, SETTINGS_REQUIRED, "may send it"),
 	SETTINGS_DURATION("valid", struct plan_input, valid_ns, "0", "0", "200ms",
 			  "how long a reference counts from its reception; 0: 5 ticks of the driver"),
 	SETTINGS_END,
@@ -89,7 +89,7 @@ const struct settings_row plan_relay_rows[] = {
 		      .joined = true),
 	SETTINGS_TEXT("receive", struct plan_relay, receive_text, "", "[waist-ref]: channels that come from there",
 		      .joined = true),
-	SETTINGS_WORD("who", struct plan_relay, who, plan_who_words, NULL, "may send references"),
+	SETTINGS_WORD("who", struct plan_relay, who, who_words, NULL, "may send references"),
 	SETTINGS_DURATION("valid", struct plan_relay, valid_ns, "0", "0", "200ms",
 			  "how long a reference counts from its reception, at most; 0: 5 ticks of the driver"),
 	SETTINGS_DURATION("uncertainty", struct plan_relay, uncertainty_ns, "5ms", "10us", "1s",

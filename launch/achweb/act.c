@@ -32,11 +32,6 @@ void act_finish(struct acts *acts, struct act *a, bool ok, const char *fmt, ...)
 
 /* ---- asking achstart ---- */
 
-static bool was_not_asked(int status)
-{
-	return status == -ENOENT || status == -EACCES || status == -EAGAIN || status == -EINVAL;
-}
-
 static void ask(struct acts *acts, struct act *a, const char *const *words, int64_t within_ns, int64_t now_ns)
 {
 	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS; /* later achstart does not do it */
@@ -48,7 +43,7 @@ static void ask(struct acts *acts, struct act *a, const char *const *words, int6
 	a->until_ns = now_ns + within_ns;
 	if (a->asking)
 		return;
-	if (a->order.kind == ORDER_ARM && !was_not_asked(status))
+	if (a->order.kind == ORDER_ARM && !ask_did_not_arrive(status))
 		act_stop_arming(acts, a, why.text, now_ns);
 	else
 		act_finish(acts, a, false, "%s", why.text);

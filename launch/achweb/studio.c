@@ -20,7 +20,7 @@ const char *studio_protocol(const char *list)
 	return NULL;
 }
 
-static void put_le(uint8_t *to, uint64_t value, unsigned int bytes)
+void studio_put_le(uint8_t *to, uint64_t value, unsigned int bytes)
 {
 	for (unsigned int i = 0; i < bytes; i++)
 		to[i] = (uint8_t)(value >> 8 * i);
@@ -30,7 +30,7 @@ static struct blob *time_frame(void)
 {
 	uint8_t bytes[9] = { 2 };
 
-	put_le(bytes + 1, (uint64_t)clock_real_ns(), 8);
+	studio_put_le(bytes + 1, (uint64_t)clock_real_ns(), 8);
 	return blob_make(bytes, sizeof(bytes));
 }
 
@@ -163,8 +163,8 @@ static bool send_message(struct client *c, uint32_t subscription, const struct m
 
 	if (!cdr)
 		return false;
-	put_le(head + 1, subscription, 4);
-	put_le(head + 5, (uint64_t)(msg->t_publish_ns + clock_real_ns() - clock_now_ns()), 8);
+	studio_put_le(head + 1, subscription, 4);
+	studio_put_le(head + 5, (uint64_t)(msg->t_publish_ns + clock_real_ns() - clock_now_ns()), 8);
 	client_message_behind(c, WSOCK_OP_BINARY, head, sizeof(head), cdr);
 	return true;
 }

@@ -64,6 +64,8 @@ void studio_close_topics(struct studio_topics *topics);
 /* The message "advertise" for topics from number from on, up to *to. */
 struct blob *studio_advertise(const struct studio_topics *topics, size_t from, size_t *to);
 
+void studio_put_le(uint8_t *to, uint64_t value, unsigned int bytes); /* the low byte first */
+
 /* A message as CDR; NULL: it cannot be encoded. */
 struct blob *studio_encode(const struct ros_map *map, const void *msg, size_t len, const char *device,
 			   const struct view *view);

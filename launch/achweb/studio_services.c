@@ -70,12 +70,6 @@ struct blob *studio_services(unsigned int rights)
 
 /* ---- answers ---- */
 
-static void put_u32(uint8_t *to, uint32_t value)
-{
-	for (int i = 0; i < 4; i++)
-		to[i] = (uint8_t)(value >> 8 * i);
-}
-
 static uint32_t get_u32(const uint8_t *from)
 {
 	return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
@@ -87,9 +81,9 @@ struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, co
 	struct blob *json, *blob;
 	struct blob_text t;
 
-	put_u32(head + 1, service);
-	put_u32(head + 5, call);
-	put_u32(head + 9, 4);
+	studio_put_le(head + 1, service, 4);
+	studio_put_le(head + 5, call, 4);
+	studio_put_le(head + 9, 4, 4);
 	memcpy(head + 13, "json", 4);
 	if (!blob_begin(&t))
 		return NULL;

@@ -220,3 +220,8 @@ int ask_for(struct ask *a, const char *const *words, int64_t deadline_ns, struct
 		error_add(errors, "%s", why);
 	return status;
 }
+
+bool ask_did_not_arrive(int status)
+{
+	return status == -ENOENT || status == -EACCES || status == -EAGAIN || status == -EINVAL;
+}

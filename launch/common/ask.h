@@ -49,6 +49,9 @@ void ask_end(struct ask *ask);
 /* The driver's reply in the answer to a request. */
 void ask_reply(const struct ask *ask, struct msg_reply *reply);
 
+/* After ask_begin or ask_for: achstart has not got the question, so it does not act on it. */
+bool ask_did_not_arrive(int status);
+
 /* All of it, until the deadline.  0, or -errno with a line; -ETIMEDOUT: it does not answer. */
 int ask_for(struct ask *ask, const char *const *words, int64_t deadline_ns, struct error_sink *errors);
 
