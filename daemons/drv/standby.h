@@ -1,9 +1,9 @@
 /* standby.h: a driver that is started before it is needed.
  *
  * For a daemon with a spare (launch(5)) achstart keeps a second process of its driver: with its settings read, its
- * channels open and its memory locked, but without a claim, a bus or a word to anyone.  It waits on stdin.  A byte makes
- * it the daemon, which spares the time of exec, linking, reading and locking; the end of stdin, when achstart dies or
- * does not need it, ends it.
+ * channels open and its memory locked, but without a claim, a bus or a word to anyone.  It waits on stdin.  A byte
+ * makes it the daemon, which spares the time of exec, linking, reading and locking; the end of stdin, when achstart
+ * dies or does not need it, ends it.
  */
 #ifndef DAEMONS_DRV_STANDBY_H
 #define DAEMONS_DRV_STANDBY_H
@@ -18,8 +18,9 @@ bool standby_asked(void);
  * have to wait for it, unless it is needed already. */
 void standby_begin(void);
 
-/* Waits.  true: it is needed now, has its priority, and stdin is /dev/null.  false: it is not.  If the program or a file that it has
- * read was changed meanwhile, the program is run again from the beginning and this does not return. */
+/* Waits.  true: it is needed now, has its priority, and stdin is /dev/null.  false: it is not.  If the program or a
+ * file that it has read was changed meanwhile, the program is run again from the beginning and this does not
+ * return. */
 bool standby_wait(void);
 
 #endif

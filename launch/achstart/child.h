@@ -33,8 +33,8 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 /* Starts a spare of a driver (daemons/drv/standby.h): *go is for child_use_spare, and to be closed.
  * 0 or -errno. */
 int child_start_spare(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd, int *go);
-/* Makes it the process of the daemon, which kept names from then on, as child_start does.  0; or -errno: it has ended, or
- * its state cannot be kept. */
+/* Makes it the process of the daemon, which kept names from then on, as child_start does.  0; or -errno: it has ended,
+ * or its state cannot be kept. */
 int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *kept);
 
 /* achstart takes this real-time priority.  Daemons are started with it, so that achstart does not wait for the turn of

@@ -1,4 +1,4 @@
-/* test_source.c: does a process notice that a file that it has read was changed?  Each case has a process of its own. */
+/* test_source.c: does a process notice that a file that it has read was changed?  Each case has its own process. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
