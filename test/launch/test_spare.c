@@ -123,7 +123,8 @@ TEST(one_that_is_killed_is_not_missed)
 	const pid_t spare = begin();
 
 	kill(spare, SIGKILL);
-	RIG_UNTIL(rig_told("waist", "spare", "its spare has ended: signal 9 (Killed); another one is started in 10 s"));
+	RIG_UNTIL(rig_reported("waist", "spare",
+			       "its spare has ended: signal 9 (Killed); another one is started in 10 s"));
 	rig_signal("waist", SIGKILL);
 	RIG_UNTIL(is_back(2));
 	RIG_ASSERT(rig_pid("waist") != spare);
@@ -137,7 +138,7 @@ TEST(one_that_is_frozen_is_found_out)
 
 	kill(spare, SIGSTOP);
 	rig_signal("waist", SIGKILL);
-	RIG_UNTIL(rig_told("waist", "killed", "it was stopped"));
+	RIG_UNTIL(rig_reported("waist", "killed", "it was stopped"));
 	RIG_UNTIL(rig_ready("waist") && rig_pid("waist") != spare);
 	check_left();
 }
@@ -185,8 +186,8 @@ TEST(wrong_settings_are_not_worked_around)
 	rig_shell("cp %s/robot.yaml %s/right.yaml && sed -i 's,clock/5,clock/x,' %s/robot.yaml", rig.folder, rig.folder,
 		  rig.folder);
 	rig_signal("waist", SIGKILL);
-	RIG_UNTIL(rig_told("waist", "failed", "its configuration is wrong: exit status 100"));
-	RIG_ASSERT(rig_told("waist", "last-line", "tick: \"clock/x\""));
+	RIG_UNTIL(rig_reported("waist", "failed", "its configuration is wrong: exit status 100"));
+	RIG_ASSERT(rig_reported("waist", "last-line", "tick: \"clock/x\""));
 	RIG_UNTIL(!rig_pid("waist") && !rig_spare("waist"));
 	RIG_UNTIL(rig_level(NULL) == MSG_LEVEL_HOLD);
 	rig_shell("cp %s/right.yaml %s/robot.yaml", rig.folder, rig.folder);
@@ -206,7 +207,7 @@ TEST(a_spare_finds_wrong_settings_first)
 	spare = rig_spare("waist"); /* it may have read the file before */
 	if (spare)
 		kill(spare, SIGKILL);
-	RIG_UNTIL(rig_told("waist", "spare", "its spare has ended: exit status 100; another one is started in"));
+	RIG_UNTIL(rig_reported("waist", "spare", "its spare has ended: exit status 100; another one is started in"));
 	RIG_ASSERT(rig_ready("waist") && rig_incarnation("waist") == 1);
 	rig_shell("cp %s/right.yaml %s/robot.yaml", rig.folder, rig.folder);
 	rig_run("achctl", "restart waist");
