@@ -67,6 +67,8 @@ plant meets1 "$meets"
 plant meets2 "$meets"
 plant meets_waiting "# waits: mostly
 $meets"
+plant robot 'mkdir /run/endplate/t-run && echo "1 Tests 0 Failures 0 Ignored"'
+plant robot_seen 'test ! -e /run/endplate/t-run && echo "1 Tests 0 Failures 0 Ignored"'
 robbed robbed_once 1
 robbed robbed_always 9
 
@@ -146,6 +148,9 @@ lib_case "a finding of a sanitizer is not excused" lib_not says 1 "1 passed, 1 f
 lib_case "the reason behind the last word" says 1 "0 passed, 1 failed" '^    \| the reason$' lost
 lib_case "a killed test leaves nothing" leaves_nothing
 lib_case "nor where every test has the same /dev/shm" without_namespaces
+if unshare --mount true 2>/dev/null; then
+	lib_case "a robot of the machine is seen by its own test only" says 0 "2 passed, 0 failed" ok robot robot_seen
+fi
 lib_case "what it costs" costs
 limit=1
 lib_case "a hang" says 1 "3 passed, 1 failed" 'out of time after 1 s' hang
