@@ -41,6 +41,7 @@ async function connect(protocol, ...words) {
 async function read(seen, topic) {
 	const channel = seen.channels.get(topic), id = seen.client.subscribe(channel.id);
 	const message = await until(topic, () => seen.messages.get(id));
+	seen.client.unsubscribe(id);
 	return new MessageReader(parse(channel.schema, { ros2: true })).readMessage(message.data);
 }
 
@@ -127,13 +128,14 @@ await run({
 			put('balance-state', 'balance-state', { pitch: 0.6, waist_position: 0.2, travel: 0.1, mode: 'standing' });
 		};
 		put_both();
-		const seen = await connect('foxglove.sdk.v1', (topics) => topics.has('/larm-state'));
+		const seen = await connect('foxglove.sdk.v1',
+			(topics) => topics.has('/larm-state') && topics.has('/balance-state/markers'));
 		check(seen.channels.get('/balance-state/markers').schemaName === 'visualization_msgs/msg/MarkerArray', 'type');
-		let markers = [];
-		for (let tries = 0; tries < 20 && !markers.some((one) => one.id === 20); tries++) { // an arm's state soon is too old
+		const markers = await until('an arm', async () => { // its state soon is too old
 			put_both();
-			({ markers } = await read(seen, '/balance-state/markers'));
-		}
+			const { markers } = await read(seen, '/balance-state/markers');
+			return markers.some((one) => one.id === 20) && markers;
+		});
 		check(markers.every((one) => one.header.frame_id === 'base_footprint' && one.frame_locked && one.color.a === 1), 'frame');
 		const base = markers.find((one) => one.id === 4), words = markers.filter((one) => one.type === 9);
 		check(Math.abs(base.pose.orientation.y - Math.sin(0.3)) < 1e-9, 'pitch ' + base.pose.orientation.y);
