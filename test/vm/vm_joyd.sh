@@ -62,12 +62,12 @@ begin() {
 		robot: test
 		buses: {table: {interface: vcan3}}
 		devices:
-		  table: {driver: exampled, bus: table, limits: {velocity: 2, acceleration: 4}}
+		  table: {driver: exampled, bus: table, settings: {tick: 20ms}, limits: {velocity: 2, acceleration: 4}}
 		  stick:
 		    driver: joyd
 		    # an emulated machine is slow
 		    settings: {output: table, source: none, device: $lib_folder/joystick, axes: [table=ABS_Y*-1],
-		      idle: 60s, frozen: 1s, tick: 5ms}
+		      idle: 60s, frozen: 1s, tick: 20ms}
 	END
 	robotsim run "$lib_folder/robot.yaml" >"$lib_folder/sim" 2>&1 &
 	exampled --name table --config "$lib_folder/robot.yaml" >"$lib_folder/table" 2>&1 &
