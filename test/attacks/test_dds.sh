@@ -3,6 +3,7 @@
 #
 # He may send whatever he likes.  The bridge is an operator: it can stop the robot for him, and moves nothing, unless
 # its plan subscribes to references and its user is in the group moving.
+# waits: mostly
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh

@@ -3,6 +3,7 @@
 #
 # An operator may write estop-b; the robot's user writes estop by mistake.  Whatever they write stops the robot, for
 # every process alike; it is reported once, and the next arm command works.
+# waits: mostly
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh

@@ -3,6 +3,7 @@
 #
 # He may write references, and that is all: the loop of the driver checks and limits them.  He can destroy the memory of
 # the reference channel; then the robot holds.
+# waits: mostly
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh

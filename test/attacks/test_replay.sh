@@ -3,6 +3,7 @@
 #
 # While a person arms the robot the e-stop channels are recorded.  Later the robot is stopped, and the recording is
 # played: it must not arm, no matter which user plays it, and not with --force either.
+# waits: mostly
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh

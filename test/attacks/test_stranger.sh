@@ -3,6 +3,7 @@
 #
 # Neither can look, stop, arm or move.  A second robot beside the first one is an accident that is refused with a clear
 # line, also under another user.
+# waits: mostly
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh

@@ -3,6 +3,7 @@
 #
 # Users who may only read, operators, movers and strangers try: nothing changes.  The robot's user does it by mistake:
 # no process gets a signal, and the robot can be armed again.  test/channels/test_truncate.c tries the memory itself.
+# waits: mostly
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail
 . test/attacks/lib.sh

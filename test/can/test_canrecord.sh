@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_canrecord.sh: canrecord(1) on a machine without CAN: order, names, filters, files, disks, and what it refuses.
 # The buses are logs, which play at the pace at which they were recorded.
+# waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh

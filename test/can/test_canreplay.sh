@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_canreplay.sh: canreplay(1) on a machine without CAN: what it would send and when, and what it refuses.
+# waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The commands of canwire, as people type them.  What a bus does is tested elsewhere.
+# waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_tool_record.sh: ach record and ach play: every byte, slow and full disks, cut files, and what writers notice.
+# waits: mostly
 set -eu
 . test/scripts/lib.sh
 lib_tmp

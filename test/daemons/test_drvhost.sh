@@ -1,5 +1,6 @@
 #!/bin/bash
 # drvhost: a driver in a shared object runs as its program does; what is refused; several in one process.
+# waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
 cd "$(dirname "$0")/../.."

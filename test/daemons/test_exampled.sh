@@ -1,6 +1,7 @@
 #!/bin/bash
 # The smallest driver and a simulated turntable on a soft wire, armed by hand.  With OBJECT=FILE.so drvhost runs the
 # driver.
+# waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
 . "$(dirname "$0")/device.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # robotsim on a soft wire, as people and drivers meet it.  What a module does is tested in test_robotsim*.c.
+# waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_achctl.sh: achctl(1) against an achstart that says whatever a test wants, and channels made by hand.
+# waits: mostly
 set -eu
 . test/scripts/lib.sh
 

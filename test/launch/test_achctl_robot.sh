@@ -1,5 +1,6 @@
 #!/bin/bash
 # test_achctl_robot.sh: achctl(1) with the robot of launch/waist.launch: real daemons, simulated modules.
+# waits: mostly
 set -eu
 . test/scripts/lib.sh
 

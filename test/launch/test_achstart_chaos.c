@@ -1,6 +1,8 @@
 /* test_achstart_chaos.c: daemons of the robot are killed at random instants, and the robot stays what it was.
  *
  * ROBOT_KILLS: how many deaths in each case (make soak: thousands).  ROBOT_SEED: as printed by a failure.
+ *
+ * waits: mostly
  */
 #include <math.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_endplate.sh: libendplate as its users have it: examples on the bench robot, and programs built from what make
 # install puts down.
+# waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh

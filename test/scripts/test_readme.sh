@@ -3,6 +3,7 @@
 #
 # The walks run in namespaces of their own, as on a machine without another robot.  Expected lines are compared without
 # numbers and units, and may come from a program in the background.  A command is repeated until they are there.
+# waits: mostly
 set -eu
 . test/scripts/lib.sh
 if [ "${1:-}" != inside ] && unshare -minpf --mount-proc true 2>/dev/null; then
