@@ -53,6 +53,7 @@ struct mcap_writer {
 	struct bytes schemas, channels, chunks, attachments, metadata;
 	bool *schema_known;
 	struct channel *channel;
+	uint32_t channels_end; /* no channel has this id or a higher one */
 	uint64_t messages, first_ns, last_ns;
 	uint32_t schemas_n, channels_n, chunks_n, attachments_n, metadata_n;
 };
@@ -200,6 +201,7 @@ int mcap_write_channel(struct mcap_writer *w, const struct mcap_channel *c)
 	add_channel(w, &w->chunk, c);
 	add_channel(w, &w->channels, c);
 	w->channel[c->id].known = true;
+	w->channels_end = c->id >= w->channels_end ? c->id + 1u : w->channels_end;
 	w->channels_n++;
 	return w->failed;
 }
@@ -465,7 +467,7 @@ static void add_statistics(struct mcap_writer *w)
 	const size_t start = begin_record(w, &w->out, MCAP_STATISTICS);
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < IDS; i++)
+	for (size_t i = 0; i < w->channels_end; i++)
 		n += w->channel[i].messages > 0;
 	add_u64(w, &w->out, w->messages);
 	add_u16(w, &w->out, (uint16_t)w->schemas_n);
@@ -476,7 +478,7 @@ static void add_statistics(struct mcap_writer *w)
 	add_u64(w, &w->out, w->first_ns);
 	add_u64(w, &w->out, w->last_ns);
 	add_u32(w, &w->out, n * 10);
-	for (size_t i = 0; i < IDS; i++)
+	for (size_t i = 0; i < w->channels_end; i++)
 		if (w->channel[i].messages) {
 			add_u16(w, &w->out, (uint16_t)i);
 			add_u64(w, &w->out, w->channel[i].messages);

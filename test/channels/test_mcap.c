@@ -140,6 +140,7 @@ static bool was_sent(const struct mcap_message *m)
 	return false;
 }
 
+/* The watchdog is for one file: thousands of them may take minutes beside load, under the sanitizers above all. */
 static struct result read_bytes(const uint8_t *bytes, size_t len, size_t piece)
 {
 	uint8_t *copy = malloc(len + 1); /* so that the sanitizer sees the end */
@@ -148,6 +149,7 @@ static struct result read_bytes(const uint8_t *bytes, size_t len, size_t piece)
 	struct result result = { .found = MCAP_FOUND_RECORD };
 	struct mcap_record m;
 
+	lib_watchdog("test_mcap", LIB_HANG_S);
 	memcpy(copy, bytes, len);
 	while ((result.found = mcap_read(r, &m)) == MCAP_FOUND_RECORD || result.found == MCAP_FOUND_DAMAGE) {
 		if (result.found == MCAP_FOUND_DAMAGE) {
@@ -221,6 +223,30 @@ TEST(the_crc_of_the_data_is_that_of_all_its_bytes)
 		memcpy(&crc, file + end + MCAP_RECORD_HEAD, sizeof(crc));
 		TEST_ASSERT_EQUAL_HEX32(crc32_z(0, file, end), crc);
 	}
+}
+
+TEST(the_statistics_count_the_messages_of_each_channel)
+{
+	static const uint16_t ids[] = { UINT16_MAX, 3, 0, 7 };
+	static const char expected[] = "\x1E\0\0\0"
+				       "\0\0\3\0\0\0\0\0\0\0"
+				       "\3\0\2\0\0\0\0\0\0\0"
+				       "\xff\xff\1\0\0\0\0\0\0\0";
+	const size_t before = MCAP_RECORD_HEAD + 8 + 2 + 4 * 4 + 2 * 8;
+	struct mcap_writer *w = start(MCAP_NONE);
+	size_t at, n;
+
+	for (size_t i = 0; i < 4; i++)
+		mcap_write_channel(w, &(struct mcap_channel){ ids[i], 0, mcap_text("t"), mcap_text("cdr"), { "", 0 } });
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k <= i; k++)
+			mcap_write_message(w, &(struct mcap_message){ .channel = ids[i] });
+	TEST_ASSERT_EQUAL_INT(0, mcap_write_end(w));
+	mcap_writer_free(w);
+	at = last_record(MCAP_STATISTICS, &n);
+	TEST_ASSERT_EQUAL_size_t(1, n);
+	TEST_ASSERT_EQUAL_UINT8(before - MCAP_RECORD_HEAD + sizeof(expected) - 1, file[at + 1]);
+	TEST_ASSERT_EQUAL_MEMORY(expected, file + at + before, sizeof(expected) - 1);
 }
 
 TEST(a_message_that_was_made_in_its_place_is_as_one_that_is_copied)
