@@ -32,7 +32,7 @@ int bus_interface_find(int socket, const char *name)
 	struct ifreq r;
 	int index, err;
 
-	/* For an unknown name SIOCGIFINDEX of root makes the kernel start modprobe and wait for it; SO_BINDTODEVICE
+	/* For an unknown name every SIOCGIF of root makes the kernel start modprobe and wait for it; SO_BINDTODEVICE
 	 * does not.  Another user may bind only once, but SIOCGIFINDEX does not start modprobe for that user. */
 	if (setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name) + 1)) {
 		if (errno == ENODEV)

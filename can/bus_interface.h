@@ -32,17 +32,18 @@ struct bus_interface {
 int bus_interface_query(struct bus_interface *link, int index);
 bool bus_interface_has_controller(const struct bus_interface *link);
 
-/* ---- in the loop: one system call each, nothing that waits ---- */
+/* ---- in the loop: few system calls each, none of which waits ---- */
 
-/* Its index (above 0), or -errno: -ENODEV.  socket is a CAN socket that is not bound; its SO_BINDTODEVICE may be set
- * afterwards, which CAN ignores. */
+/* Its index (above 0), or -errno: -ENODEV.  socket is a CAN socket; its SO_BINDTODEVICE may be set afterwards, which
+ * CAN ignores. */
 int bus_interface_find(int socket, const char *name);
 
 /* Does an echo confirm that a frame was sent?  The interface echoes by itself (IFF_ECHO), or it is virtual (vcan,
  * vxcan): then a frame is on the bus once it is handed over. */
 bool bus_interface_confirms(const struct bus_interface *link);
 
-/* Its flags, IFF_UP and so on, the lower 16 of them; or -errno. */
+/* Its flags, IFF_UP and so on, the lower 16 of them; or -errno.  Only once bus_interface_find has found it: for an
+ * unknown name the kernel starts modprobe and waits for it. */
 int bus_interface_flags(int socket, const char *name);
 
 /* ---- at the opening: may take milliseconds ---- */

@@ -31,6 +31,7 @@ struct bus_socketcan {
 	struct bus bus;
 	char interface[IFNAMSIZ];
 	int socket; /* -1: none yet, and bus.fd is an epoll set */
+	int index;  /* of the interface that it was bound to last */
 	bool errors, echo;
 	int receive_buffer;
 	struct bus_filters filters;

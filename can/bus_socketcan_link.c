@@ -113,16 +113,19 @@ static int attach(struct bus_socketcan *s, int index)
 		return r;
 	if (bind(s->socket, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
+	s->index = index;
 	(void)getsockopt(s->socket, SOL_SOCKET, SO_ERROR, &old, &len); /* ENETDOWN: check_link reads the flags */
 	s->bus.unconfirmed = !bus_interface_query(&link, index) && !bus_interface_confirms(&link);
 	bus_socketcan_enter(s, BUS_STOPPED);
 	return 0;
 }
 
-/* Is the link up?  IFF_RUNNING is set up to a second too late. */
+/* Is the link up, and still that of the interface which the socket is bound to?  IFF_RUNNING is set up to a second too
+ * late. */
 static void check_link(struct bus_socketcan *s)
 {
-	int flags = bus_interface_flags(s->socket, s->interface);
+	int index = bus_interface_find(s->socket, s->interface);
+	int flags = index == s->index ? bus_interface_flags(s->socket, s->interface) : -ENODEV;
 
 	if (flags < 0) {
 		bus_socketcan_enter(s, BUS_ABSENT);

@@ -745,6 +745,28 @@ TEST(replaced)
 	check_echo(bus);
 }
 
+#define ASKED "/run/modprobe-asked"
+
+/* For an interface that it does not know the kernel may start modprobe and wait for it.  A loop must not. */
+TEST(a_name_that_is_gone_while_the_link_is_down_starts_no_modprobe)
+{
+	struct bus *bus = bus_suite_open(vcan, NULL);
+	bool asked;
+
+	sh("rm -f %s; printf '#!/bin/sh\\necho \"$@\" >>%s\\n' >/run/modprobe && chmod +x /run/modprobe", ASKED, ASKED);
+	sh("echo /run/modprobe >/proc/sys/kernel/modprobe && ip link set %s down", vcan);
+	bus_suite_until(bus, -ENETDOWN);
+	sh("ip link set %s name %s-", vcan, vcan);
+	bus_suite_until(bus, -ENODEV);
+	asked = !access(ASKED, F_OK);
+	sh("echo /sbin/modprobe >/proc/sys/kernel/modprobe; ip link set %s- name %s; ip link set %s up", vcan, vcan,
+	   vcan);
+	TEST_ASSERT_FALSE(asked);
+	bus_suite_until(bus, 0);
+	TEST_ASSERT_EQUAL_UINT64(2, bus_stats(bus)->attached);
+	check_echo(bus);
+}
+
 /* Without root the interface is looked for in another way, the second time in a third one. */
 static int nobody_child(void *gate)
 {
