@@ -69,7 +69,7 @@ test_pipe() {
 }
 
 # A wire for each test, so that none meets the nodes of another.
-canwire run none hand json &
+canwire run none hand json all strict &
 wires=$!
 trap 'kill "$wires"; rm -rf "$lib_folder"' EXIT
 lib_until canwire stats json >/dev/null
@@ -99,6 +99,38 @@ test_a_driver_of_hand() {
 	grep -q '< .*missing' report
 	grep -q '>.*torso 0CF#0A99.*extra\|> .*can0 0CF#0A99.*extra' report
 	tail -n 1 report | grep -qx '2 differences in 1 of 2 requests; the first at 0.210000 s in can0 0CF#0A3C'
+}
+
+# Without a difference nothing but --all shows a frame.
+test_all() {
+	# shellcheck disable=SC2086 # words
+	"$replay" $loop --map can0=wire:all --diff --all --settle 0 --window 1s --report report & player=$!
+	lib_until bash -c 'canwire stats all | grep -q devices'
+	canwire send all 0CF#0A27
+	canwire send all 0CF#0A3C
+	wait "$player"
+	cat report
+	grep -qE '^ +0\.010000 can0 0CF#0A27 +0\.010000 can0 0CF#0A27$' report
+	grep -qE '^ +0\.210000 can0 0CF#0A3C +[0-9.]+ can0 0CF#0A3C$' report
+	tail -n 1 report | grep -qx 'no difference'
+}
+
+# A request that was sent once then is answered as then the second time, too, unless --strict.
+test_strict() {
+	local status=0
+	canrecord torso=wire:strict --output strict.log & recorder=$!
+	lib_until test -e strict.log
+	# shellcheck disable=SC2086 # words
+	"$replay" $loop --map can0=wire:strict --diff --strict --settle 0 --report report & player=$!
+	lib_until bash -c 'canwire stats strict | grep -q devices'
+	canwire send strict 0CF#0A27
+	canwire send strict 0CF#0A27
+	wait "$player" || status=$?
+	kill "$recorder" && wait "$recorder"
+	cat report strict.log
+	[ "$status" -eq 1 ]
+	[ "$(grep -c 0AF#0A2701 strict.log)" -eq 1 ]
+	grep -qE '> +[0-9.]+ can0 0CF#0A27 +extra$' report
 }
 
 test_json() {

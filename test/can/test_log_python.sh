@@ -145,7 +145,7 @@ for form in log asc blf trc csv; do
 	lib_case "write_$form" write_ours $form
 done
 lib_case read_trc_1.0 read_theirs trc1 trc
-for form in asc blf trc pcapng; do
+for form in asc blf trc pcapng mcap; do
 	lib_case "${form}_there_and_back" there_and_back $form
 done
 lib_case pcap_there_and_back pcap_there_and_back

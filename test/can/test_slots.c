@@ -387,6 +387,10 @@ TEST(the_key_of_a_long_frame_is_in_its_first_bytes)
 	frame.data[8] = 1;
 	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, REF, &frame, 0));
 	TEST_ASSERT_EQUAL_UINT(1, slots_waiting(&slots));
+	/* What only later bytes tell apart has a row of its own, with the same identifier. */
+	frame.data[8] = 2;
+	TEST_ASSERT_EQUAL_INT(0, slots_put(&slots, TWIN, &frame, 0));
+	TEST_ASSERT_EQUAL_UINT(2, slots_waiting(&slots));
 }
 
 TEST(a_key_that_is_not_carried_is_another)
