@@ -71,7 +71,7 @@ static int get_names(struct decode *d, const struct msg_joint_ref *ref, int plac
 		if (d->in.bad)
 			return cut(d);
 		places[i] = place_of(d, text, len, ref->count);
-		snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name)), text);
+		snprintf(name, sizeof(name), "%s", text);
 		if (places[i] < 0)
 			return refuse(d, "%s is not a joint of the device", text_quote(quoted, name));
 		if (seen & UINT64_C(1) << places[i])
@@ -213,9 +213,10 @@ static int from_raise(struct decode *d, void *msg)
 
 static int check_numbers(struct decode *d, const struct msg_group *group, const uint8_t *base)
 {
+	const struct msg_field *f = group->fields;
 	const uint8_t *at = base;
 
-	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++)
+	for (size_t left = group->n; left; left--, at += msg_field_size(f), f++)
 		for (size_t i = 0; f->kind == MSG_f64 && i < msg_used(group, f, base); i++)
 			if (check_finite(d, f->name, i, msg_any(f, at + i * f->size).f64))
 				return -1;

@@ -1,5 +1,4 @@
 /* ros_map.c: which ROS 2 types a message becomes. */
-#include <stdio.h>
 #include <string.h>
 
 #include "channels/ros/ros_inside.h"
@@ -93,16 +92,20 @@ static const struct ros_map maps[] = {
 
 /* clang-format on */
 
+/* Is name the full one without its /msg? */
+static bool is_short(const char *name, const char *full)
+{
+	static const char folder[] = "/msg";
+	const size_t package = strcspn(name, "/"), len = strlen(folder);
+
+	return !strncmp(full, name, package) && !strncmp(full + package, folder, len) &&
+	       !strcmp(full + package + len, name + package);
+}
+
 const struct ros_type *ros_type_by_name(const char *name)
 {
-	const char *slash = strchr(name, '/');
-	char full[ROS_NAME_MAX];
-
-	if (!slash || strlen(name) + sizeof("/msg") > sizeof(full))
-		return NULL;
-	snprintf(full, sizeof(full), "%.*s/msg%s", (int)(slash - name), name, slash);
 	for (size_t i = 0; i < ros_types_n; i++)
-		if (!strcmp(ros_types[i].name, name) || !strcmp(ros_types[i].name, full))
+		if (!strcmp(ros_types[i].name, name) || is_short(name, ros_types[i].name))
 			return &ros_types[i];
 	return NULL;
 }

@@ -56,6 +56,7 @@ TEST(frames_of_every_kind_come_back)
 		struct ros_can can = { .t_ns = rows[i].t_ns, .bus = "a_bus_of_15_let", .direction = rows[i].direction },
 			       back;
 		uint8_t cdr[ROS_CAN_CDR_MAX];
+		struct cdr_in in;
 		size_t len;
 
 		can.frame.can_id = rows[i].id;
@@ -66,6 +67,9 @@ TEST(frames_of_every_kind_come_back)
 			can.frame.data[k] = (uint8_t)(k + 1);
 		len = ros_can_encode(&can, cdr);
 		TEST_ASSERT_LESS_OR_EQUAL_size_t(sizeof(cdr), len);
+		in = cdr_in(cdr, len);
+		cdr_get_i32(&in);
+		TEST_ASSERT_LESS_THAN_UINT32(1000000000, cdr_get_u32(&in)); /* nanosec */
 		TEST_ASSERT_EQUAL_INT(0, ros_can_decode(own, cdr, len, &back));
 		TEST_ASSERT_EQUAL_INT64(can.t_ns, back.t_ns);
 		TEST_ASSERT_EQUAL_STRING(can.bus, back.bus);

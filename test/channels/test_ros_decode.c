@@ -26,7 +26,7 @@ static int decode(const char *type, const char *into, const struct cdr_out *o)
 	int r;
 
 	memcpy(copy, o->bytes, o->len);
-	memset(message, 0x55, sizeof(message));
+	memset(message, 0xFF, sizeof(message)); /* NaN, also behind the message */
 	r = ros_decode(ros_type_by_name(type), copy, o->len, &context, msg_type_by_name(into), message, error,
 		       sizeof(error));
 	free(copy);
@@ -151,6 +151,53 @@ TEST(joint_states_that_are_cut_are_refused)
 	refuses_cuts("sensor_msgs/msg/JointState", "joint-ref", &o);
 }
 
+/* As many joints as a reference has room for. */
+TEST(every_joint_of_a_large_device_is_taken)
+{
+	const struct msg_joint_ref *ref = (const struct msg_joint_ref *)message;
+	struct cdr_out o = cdr_out(cdr, sizeof(cdr));
+	static char names[MSG_JOINTS][8];
+	const char *many[MSG_JOINTS];
+
+	cdr_put_i32(&o, 0);
+	cdr_put_u32(&o, 0);
+	cdr_put_string(&o, "", 0);
+	cdr_put_u32(&o, MSG_JOINTS);
+	for (int i = 0; i < MSG_JOINTS; i++) {
+		snprintf(names[i], sizeof(names[i]), "j%d", i);
+		many[i] = names[i];
+		cdr_put_string(&o, names[i], sizeof(names[i]));
+	}
+	for (int list = 0; list < 2; list++) {
+		cdr_put_u32(&o, MSG_JOINTS);
+		for (int i = 0; i < MSG_JOINTS; i++)
+			cdr_put_f64(&o, i);
+	}
+	context = (struct ros_context){ .joints = many, .joints_n = MSG_JOINTS };
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, decode("sensor_msgs/msg/JointState", "joint-ref", &o), error);
+	for (int i = 0; i < MSG_JOINTS; i++)
+		TEST_ASSERT_EQUAL_DOUBLE(i, ref->position[i]);
+}
+
+/* A string takes four bytes at least, an empty one without its zero. */
+TEST(names_may_be_as_short_as_can_be)
+{
+	struct cdr_out o = cdr_out(cdr, sizeof(cdr));
+	const char *many[MSG_JOINTS];
+
+	for (int i = 0; i < MSG_JOINTS; i++)
+		many[i] = "x";
+	context = (struct ros_context){ .joints = many, .joints_n = MSG_JOINTS };
+	cdr_put_i32(&o, 0);
+	cdr_put_u32(&o, 0);
+	cdr_put_u32(&o, 0);
+	cdr_put_u32(&o, MSG_JOINTS);
+	for (int i = 0; i < MSG_JOINTS; i++)
+		cdr_put_u32(&o, 0);
+	TEST_ASSERT_EQUAL_INT(-1, decode("sensor_msgs/msg/JointState", "joint-ref", &o));
+	TEST_ASSERT_EQUAL_STRING("\"\" is not a joint of the device", error);
+}
+
 static struct cdr_out array(uint32_t dims, uint32_t offset, uint32_t n, double value)
 {
 	struct cdr_out o = cdr_out(cdr, sizeof(cdr));
@@ -201,6 +248,21 @@ TEST(arrays_are_positions_of_all_joints)
 		}
 		refuses_cuts("std_msgs/msg/Float64MultiArray", "joint-ref", &o);
 	}
+}
+
+/* A dimension takes twelve bytes at least: a label without its zero, and two numbers. */
+TEST(dimensions_may_be_as_short_as_can_be)
+{
+	struct cdr_out o = cdr_out(cdr, sizeof(cdr));
+
+	cdr_put_u32(&o, 60);
+	for (int i = 0; i < 3 * 60; i++)
+		cdr_put_u32(&o, 0);
+	cdr_put_u32(&o, 0);
+	cdr_put_u32(&o, 3);
+	for (int i = 0; i < 3; i++)
+		cdr_put_f64(&o, i);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, decode("std_msgs/msg/Float64MultiArray", "joint-ref", &o), error);
 }
 
 TEST(a_device_has_no_more_joints_than_a_reference)

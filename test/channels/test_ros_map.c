@@ -128,15 +128,28 @@ TEST(every_message_has_its_own_type_and_every_mapping_a_type)
 
 TEST(types_are_found_by_both_forms_of_their_name)
 {
+	static const char *const unknown[] = {
+		"",
+		"/",
+		"JointState",
+		"sensor_msgs",
+		"sensor_msgs/",
+		"sensor_msgs/msg",
+		"sensor_msgs/JointStates",
+		"sensor_msgs/JointStat",
+		"sensor_msg/JointState",
+		"sensor_msgs/msgs/JointState",
+		"sensor_msgs/msg/msg/JointState",
+		"sensor_msgs/msg/Nothing",
+		"a/of_a_package_with_a_name_that_is_longer_than_any_that_could_be_known_here",
+	};
 	const struct ros_type *type = ros_type_by_name("sensor_msgs/msg/JointState");
 
 	TEST_ASSERT_NOT_NULL(type);
 	TEST_ASSERT_EQUAL_STRING("sensor_msgs::msg::dds_::JointState_", type->dds_name);
 	TEST_ASSERT_EQUAL_PTR(type, ros_type_by_name("sensor_msgs/JointState"));
-	TEST_ASSERT_NULL(ros_type_by_name("JointState"));
-	TEST_ASSERT_NULL(ros_type_by_name("sensor_msgs/msg/Nothing"));
-	TEST_ASSERT_NULL(
-		ros_type_by_name("a/of_a_package_with_a_name_that_is_longer_than_any_that_could_be_known_here"));
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
+		TEST_ASSERT_NULL_MESSAGE(ros_type_by_name(unknown[i]), unknown[i]);
 	for (size_t i = 0; i < ros_types_n; i++) {
 		TEST_ASSERT_NOT_NULL_MESSAGE(ros_types[i].hash, ros_types[i].name);
 		TEST_ASSERT_EQUAL_size_t(7 + 64, strlen(ros_types[i].hash));
@@ -158,6 +171,34 @@ TEST(what_is_not_a_message_of_the_type_or_does_not_fit_is_not_encoded)
 	TEST_ASSERT_EQUAL_size_t(len, ros_encode(map, shifted + 1, sizeof(s), &context, cdr, len));
 	s.header.version++;
 	TEST_ASSERT_EQUAL_size_t(0, ros_encode(map, &s, sizeof(s), &context, cdr, sizeof(cdr)));
+}
+
+static const void *encoded_from;
+
+static void note_place(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)
+{
+	(void)c;
+	encoded_from = msg;
+	cdr_put_bytes(o, msg, type->body->size);
+}
+
+/* Some processors cannot read a struct from any place; to copy each message would take time. */
+TEST(only_a_message_that_is_not_aligned_is_copied)
+{
+	static const struct ros_map map = { .msg = msg_imu_number, .encode = note_place };
+	static uint64_t room[sizeof(struct msg_imu) / 8 + 1];
+	START(s, msg_imu);
+
+	for (size_t at = 0; at <= 8; at++) {
+		const void *given = memcpy((char *)room + at, &s, sizeof(s));
+
+		memset(cdr, 0, sizeof(cdr));
+		TEST_ASSERT_EQUAL_size_t(CDR_HEADER + sizeof(s),
+					 ros_encode(&map, given, sizeof(s), &context, cdr, sizeof(cdr)));
+		TEST_ASSERT_EQUAL_MEMORY(&s, cdr + CDR_HEADER, sizeof(s));
+		TEST_ASSERT_EQUAL_size_t(0, (uintptr_t)encoded_from % 8);
+		TEST_ASSERT_EQUAL(at % 8 == 0, encoded_from == given);
+	}
 }
 
 /* The fullest message that there can be. */
@@ -243,6 +284,27 @@ TEST(joint_states_have_names_positions_and_velocities)
 	TEST_ASSERT_EQUAL_UINT32(MSG_JOINTS, cdr_get_u32(&in));
 	is_text(&in, "hip");
 	is_text(&in, "_1");
+}
+
+TEST(a_list_is_given_if_one_joint_was_measured)
+{
+	for (int measured = 0; measured < 4; measured++) {
+		START(s, msg_joint_state);
+		struct cdr_in in;
+
+		s.count = 3; /* the fourth does not count */
+		for (int i = 0; i < MSG_JOINTS; i++)
+			s.position[i] = s.velocity[i] = i == measured ? 2 : NAN;
+		memset(s.joint[0], 'x', sizeof(s.joint[0])); /* without a zero */
+		in = as_ros("sensor_msgs/msg/JointState", &s);
+		is_header(&in, 1700000002, 500000000, "waist");
+		TEST_ASSERT_EQUAL_UINT32(3, cdr_get_u32(&in));
+		is_text(&in, "xxxxxxxxxxxxxxxxxxxxxxxx");
+		is_text(&in, "waist_1");
+		is_text(&in, "waist_2");
+		for (int list = 0; list < 2; list++)
+			is_reals(&in, s.position, measured < 3 ? 3 : 0);
+	}
 }
 
 static void is_covariance(struct cdr_in *in, double first)
@@ -483,6 +545,32 @@ TEST(the_level_of_a_device_is_that_of_its_worst_part)
 	}
 }
 
+TEST(the_worst_bus_counts)
+{
+	for (uint32_t off = 0; off < 3; off++) {
+		START(s, msg_imu);
+
+		s.common.lifecycle = MSG_LIFE_ACTIVE;
+		s.common.bus_count = 2;
+		for (uint32_t i = 0; i < 3; i++)
+			s.common.bus[i].state = i == off ? MSG_LINK_BUS_OFF : MSG_LINK_ERROR_ACTIVE;
+		diagnose(&s);
+		TEST_ASSERT_EQUAL_UINT8(off < 2 ? 2 : 0, statuses[0].level);
+	}
+}
+
+TEST(measurements_are_not_keys)
+{
+	START(battery, msg_battery);
+	START(joints, msg_joint_state);
+
+	diagnose(&battery);
+	TEST_ASSERT_EQUAL_STRING("missing", value(&statuses[0], "voltage"));
+	joints.count = 1;
+	diagnose(&joints);
+	TEST_ASSERT_EQUAL_STRING("missing", value(&statuses[0], "state_word")); /* that of a joint */
+}
+
 TEST(single_fields_and_those_of_buses_are_keys)
 {
 	START(s, msg_imu);
@@ -492,6 +580,7 @@ TEST(single_fields_and_those_of_buses_are_keys)
 	s.common.bus_count = 2;
 	strcpy(s.common.bus[0].name, "left");
 	strcpy(s.common.bus[1].name, "right");
+	strcpy(s.common.bus[2].name, "none");
 	s.common.bus[1].lost = 9;
 	s.temperature = 273.15 + 36.5;
 	s.status = 77;
@@ -500,6 +589,7 @@ TEST(single_fields_and_those_of_buses_are_keys)
 	TEST_ASSERT_EQUAL_STRING("5", value(&statuses[0], "past"));
 	TEST_ASSERT_EQUAL_STRING("0", value(&statuses[0], "left lost"));
 	TEST_ASSERT_EQUAL_STRING("9", value(&statuses[0], "right lost"));
+	TEST_ASSERT_EQUAL_STRING("missing", value(&statuses[0], "none lost"));
 	TEST_ASSERT_EQUAL_STRING("36.50", value(&statuses[0], "temperature_degc"));
 	TEST_ASSERT_EQUAL_STRING("77", value(&statuses[0], "status"));
 	TEST_ASSERT_EQUAL_STRING("missing", value(&statuses[0], "rate"));     /* a list */

@@ -87,11 +87,11 @@ static void get_marker(struct cdr_in *in, struct marker *m)
 	TEST_ASSERT_EQUAL_UINT8(0, cdr_get_u8(in));
 }
 
-static void draw(void)
+static void draw_with(const struct ros_context *c)
 {
 	static uint8_t cdr[ROS_CDR_MAX];
 	const struct ros_map *map = ros_map_for(msg_balance_state_number, ROS_PICTURE);
-	struct cdr_in in = cdr_in(cdr, ros_encode(map, &state, sizeof(state), &context, cdr, sizeof(cdr)));
+	struct cdr_in in = cdr_in(cdr, ros_encode(map, &state, sizeof(state), c, cdr, sizeof(cdr)));
 
 	count = cdr_get_u32(&in);
 	TEST_ASSERT_LESS_THAN_UINT32(MARKERS, count);
@@ -99,6 +99,11 @@ static void draw(void)
 		get_marker(&in, &markers[i]);
 	TEST_ASSERT_FALSE(in.bad);
 	TEST_ASSERT_EQUAL_size_t(in.len, in.at);
+}
+
+static void draw(void)
+{
+	draw_with(&context);
 }
 
 static const struct marker *find(int32_t id)
@@ -127,6 +132,86 @@ static void is_turned(int32_t id, double x, double y, double z, double w)
 
 	for (int i = 0; i < 4; i++)
 		TEST_ASSERT_DOUBLE_WITHIN(EXACT, expected[i], find(id)->turn[i]);
+}
+
+#define TYRE                        \
+	{                           \
+		0.15F, 0.15F, 0.17F \
+	}
+#define METAL                       \
+	{                           \
+		0.62F, 0.65F, 0.68F \
+	}
+#define BODY                       \
+	{                          \
+		0.05F, 0.45F, 0.6F \
+	}
+
+/* m, on the floor below the axle; by hand from hw-docs/krang-body.md and the sketch of the arms. */
+TEST(upright_with_arms_that_hang_every_shape_has_its_place_size_and_colour)
+{
+	enum { CUBE = 1, SPHERE = 2, CYLINDER = 3, WORDS = 9 };
+	static const struct {
+		int32_t id, type;
+		double at[3], size[3];
+		float rgb[3];
+	} rows[] = {
+		{ 0, CYLINDER, { 0, 0.35, 0.264 }, { 0.528, 0.528, 0.08 }, TYRE },
+		{ 1, CUBE, { 0, 0.35, 0.264 }, { 0.4224, 0.05, 0.1 }, METAL },
+		{ 2, CYLINDER, { 0, -0.35, 0.264 }, { 0.528, 0.528, 0.08 }, TYRE },
+		{ 3, CUBE, { 0, -0.35, 0.264 }, { 0.4224, 0.05, 0.1 }, METAL },
+		{ 4, CUBE, { 0.02, 0, 0.464 }, { 0.36, 0.5, 0.5 }, BODY },
+		{ 5, CUBE, { 0.091, 0, 0.713 }, { 0.1, 0.3, 0.16 }, METAL },
+		{ 6, CUBE, { 0.091, 0, 1.163 }, { 0.16, 0.3, 0.8 }, BODY },
+		{ 7, CUBE, { 0.091, 0, 1.563 }, { 0.12, 0.6, 0.12 }, METAL },
+		{ 8, SPHERE, { 0.091, 0, 1.763 }, { 0.18, 0.18, 0.2 }, { 0.9F, 0.6F, 0.1F } },
+		{ 9, WORDS, { 0, 0, 1.95 }, { 0, 0, 0.1 }, { 1, 1, 1 } },
+		{ 20, CYLINDER, { 0.091, 0.345, 1.398 }, { 0.09, 0.09, 0.33 }, METAL },
+		{ 21, CYLINDER, { 0.091, 0.345, 1.073 }, { 0.09, 0.09, 0.32 }, METAL },
+		{ 22, CYLINDER, { 0.091, 0.345, 0.803 }, { 0.09, 0.09, 0.22 }, METAL },
+		{ 23, CUBE, { 0.091, 0.345, 0.693 }, { 0.06, 0.14, 0.1 }, BODY },
+		{ 30, CYLINDER, { 0.091, -0.345, 1.398 }, { 0.09, 0.09, 0.33 }, METAL },
+		{ 31, CYLINDER, { 0.091, -0.345, 1.073 }, { 0.09, 0.09, 0.32 }, METAL },
+		{ 32, CYLINDER, { 0.091, -0.345, 0.803 }, { 0.09, 0.09, 0.22 }, METAL },
+		{ 33, CUBE, { 0.091, -0.345, 0.693 }, { 0.06, 0.14, 0.1 }, BODY },
+	};
+
+	context.arms[0] = &arms[0];
+	context.arms[1] = &arms[1];
+	draw();
+	TEST_ASSERT_EQUAL_UINT32(sizeof(rows) / sizeof(*rows), count);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		is_at(rows[i].id, rows[i].at[0], rows[i].at[1], rows[i].at[2]);
+		TEST_ASSERT_EQUAL_INT32(rows[i].type, find(rows[i].id)->type);
+		for (int k = 0; k < 3; k++) {
+			TEST_ASSERT_DOUBLE_WITHIN(EXACT, rows[i].size[k], find(rows[i].id)->size[k]);
+			TEST_ASSERT_TRUE(rows[i].rgb[k] == find(rows[i].id)->rgba[k]);
+		}
+	}
+	is_turned(TEXT, 0, 0, 0, 1);
+}
+
+TEST(a_robot_has_two_arms)
+{
+	const struct {
+		struct ros_context context;
+		const struct msg_joint_state *third;
+	} room = { .context = { .arms = { &arms[0], &arms[1] } }, .third = &arms[0] };
+
+	draw_with(&room.context);
+	TEST_ASSERT_EQUAL_UINT32(18, count);
+}
+
+#define ONE(prefix, name, word) +1
+
+TEST(a_mode_that_is_not_known_is_said_to_be_so)
+{
+	state.mode = 0 MSG_WORDS_BALANCE(ONE);
+	draw();
+	TEST_ASSERT_EQUAL_STRING("unknown", find(TEXT)->text);
+	state.mode--;
+	draw();
+	TEST_ASSERT_TRUE(strcmp("unknown", find(TEXT)->text) != 0);
 }
 
 TEST(every_shape_is_in_one_frame_and_disappears_if_it_is_not_sent_again)

@@ -1,5 +1,6 @@
 /* endplate_msgs: every message there and back, and every place at which one may be cut.
  * Also for ros_plan.c, ros_text.c, ros_schema.c. */
+#include <sys/mman.h>
 
 #include "channels/ros/ros_own.h"
 #include "test/channels/testcase.h"
@@ -210,7 +211,7 @@ TEST(what_does_not_come_back_is_known_before)
 	static uint64_t empty[MSG_SIZE_MAX / 8];
 
 	for (size_t i = 0; i < msg_types_n; i++)
-		for (uint32_t n = 0; n < 4; n += 3)
+		for (uint32_t n = 0; n < 200; n = 3 * n + 3) /* 0, 3, 12, 39, and 120: all of them */
 			for (int unknown = 0; unknown < 2; unknown++) {
 				const struct msg_type *type = &msg_types[i];
 				const enum ros_unused unused = unknown ? ROS_UNUSED_UNKNOWN : ROS_UNUSED_ZERO;
@@ -298,6 +299,7 @@ TEST(names_are_cut_and_cleaned)
 		{ "12345678901234567890123", "12345678901234567890123" },
 		{ "123456789012345678901234", "12345678901234567890123" },
 		{ "1234567890123456789012\xc3\xa4", "1234567890123456789012" }, /* a character is not cut in two */
+		{ "1234567890123456789012\xc3", "1234567890123456789012" },	/* nor left in two */
 		{ "a\xff"
 		  "b\n",
 		  "a?b?" },
@@ -314,6 +316,27 @@ TEST(names_are_cut_and_cleaned)
 		TEST_ASSERT_EQUAL_INT(0, ros_own_decode(cdr, len, type, ROS_UNUSED_ZERO, back));
 		TEST_ASSERT_EQUAL_STRING(rows[i].text, b->name);
 	}
+}
+
+/* A text that has no zero, at the end of the memory that may be read. */
+TEST(nothing_is_read_behind_a_text)
+{
+	const struct msg_type *type = msg_type_by_name("request");
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct msg_request *r = (struct msg_request *)(memory + page - sizeof(*r));
+	static uint64_t empty[MSG_SIZE_MAX / 8];
+	const struct ros_context context = { .device = "arm" };
+
+	TEST_ASSERT_TRUE(memory != MAP_FAILED && !mprotect(memory + page, page, PROT_NONE));
+	TEST_ASSERT_EQUAL_PTR(memory + page, r->value + sizeof(r->value));
+	ros_own_empty(type, ROS_UNUSED_ZERO, empty);
+	msg_init(r, type);
+	memset(r->value, 'x', sizeof(r->value));
+	TEST_ASSERT_FALSE(ros_own_keeps(type, r, empty));
+	TEST_ASSERT_GREATER_THAN_size_t(0, ros_encode(ros_map_for(type->number, ROS_OWN), r, sizeof(*r), &context, cdr,
+						      sizeof(cdr)));
+	munmap(memory, 2 * page);
 }
 
 /* A hand-written gripper-ref with lists of these lengths, and a string of that length in the header. */
@@ -451,6 +474,36 @@ TEST(definitions_follow_the_tables)
 				 "uint64 confirmed\nuint64 replaced\nuint64 expired\nuint64 lost\nuint64 stale\n"
 				 "uint64 rx_dropped\nuint64 errors\n",
 				 text);
+}
+
+static void is_file(const char *folder, const char *name, const char *text, size_t len)
+{
+	static char got[32768];
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "channels/ros/endplate_msgs/%s/%s.%s", folder, name, folder);
+	f = fopen(path, "re");
+	TEST_ASSERT_NOT_NULL_MESSAGE(f, path);
+	got[fread(got, 1, sizeof(got) - 1, f)] = 0;
+	fclose(f);
+	TEST_ASSERT_EQUAL_STRING_MESSAGE(got, text, path);
+	TEST_ASSERT_EQUAL_size_t_MESSAGE(strlen(got), len, path);
+}
+
+TEST(the_files_that_are_installed_are_what_the_tables_give)
+{
+	static char text[32768];
+
+	for (size_t i = 0; i < msg_structs_n; i++) {
+		char name[ROS_OWN_NAME_MAX], full[ROS_NAME_MAX];
+
+		ros_own_name(name, msg_structs[i].group);
+		is_file("msg", name, text, ros_own_msg(text, sizeof(text), msg_structs[i].group));
+		snprintf(full, sizeof(full), ROS_OWN_PACKAGE "/%s", name);
+		is_file("msg", name, text, ros_definition(full, text));
+		is_file("idl", name, text, ros_own_idl(text, sizeof(text), msg_structs[i].group));
+	}
 }
 
 TEST(flags_have_a_bit_each_and_fixed_lists_their_length)
