@@ -14,6 +14,7 @@
 #include "channels/clock.h"
 #include "daemons/drv/claim.h"
 #include "daemons/drv/drv_inside.h"
+#include "daemons/drv/standby.h"
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 #include "test/daemons/test_drv_lib.h"
@@ -636,6 +637,36 @@ TEST(incarnations_begin_at_one)
 	drv_lib_put("arm-state", "nonsense that is long enough", 28);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->header.incarnation);
+}
+
+/* stdin of a spare: a byte, or nothing, and its end. */
+static void stand_by(const char *go)
+{
+	int ends[2];
+
+	TEST_ASSERT_EQUAL(0, pipe(ends));
+	TEST_ASSERT_EQUAL(strlen(go), write(ends[1], go, strlen(go)));
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	setenv(STANDBY, "0", 1);
+}
+
+TEST(a_spare_that_is_needed_is_a_driver)
+{
+	stand_by("g");
+	drv_lib_at(2, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:here"));
+	TEST_ASSERT_EQUAL(1, STATE(0)->header.incarnation);
+	TEST_ASSERT_NULL(getenv(STANDBY));
+}
+
+TEST(a_spare_that_is_not_needed_ends_and_has_published_nothing)
+{
+	stand_by("");
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:here --set lock_memory=no"));
+	TEST_ASSERT_EQUAL(0, drv_lib.states_n);
+	unsetenv(STANDBY);
 }
 
 TEST(at_first_it_is_starting_and_stopped)
