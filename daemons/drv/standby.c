@@ -1,13 +1,13 @@
 /* standby.c: a driver that is started before it is needed. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "channels/clock.h"
 #include "config/source.h"
 #include "daemons/drv/standby.h"
 
@@ -29,9 +29,9 @@ static void schedule(int policy, int priority)
 
 void standby_begin(void)
 {
-	struct pollfd go = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct clock_fd go = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	if (standby_asked() && !poll(&go, 1, 0))
+	if (standby_asked() && clock_wait(&go, 1, INT64_MIN) <= 0)
 		schedule(SCHED_OTHER, 0);
 }
 
