@@ -5,7 +5,6 @@
 #include "channels/vt_clock.h"
 #include "daemons/ft/ftd_settings.h"
 #include "daemons/robotsim/sim.h"
-#include "daemons/robotsim/sim_queue.h"
 
 #define CAN_ERROR 0x4000
 #define RESET_NS 10000000 /* a host has to wait so long after a reset */
@@ -24,7 +23,11 @@ struct ati {
 	uint8_t calibration;
 	bool no_power, silent, garbage, wrong, no_first, no_second, twice, error;
 	int64_t boot_until_ns, reset_ns;
-	struct sim_queue queue;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} queue[FRAMES_MAX];
+	unsigned int queue_n;
 	uint64_t random, asked, samples, resets, early;
 };
 
@@ -72,6 +75,14 @@ static float matrix(const struct ati *a, unsigned int axis, unsigned int gauge)
 	return (float)(scale[axis] * ((axis == gauge) + u[axis] * v[gauge]) * (1 + a->calibration / 10.0));
 }
 
+static double random_share(struct ati *a)
+{
+	a->random ^= a->random << 13;
+	a->random ^= a->random >> 7;
+	a->random ^= a->random << 17;
+	return (double)(a->random >> 11) * 0x1p-53;
+}
+
 static void measure(struct ati *a, uint16_t gauges[6])
 {
 	double along = 0, across = 1, load[6];
@@ -85,7 +96,7 @@ static void measure(struct ati *a, uint16_t gauges[6])
 		double counts = load[i] - u[i] * along / across - 6 * a->noise;
 
 		for (unsigned int n = 0; n < 12; n++) /* nearly normal */
-			counts += a->noise * sim_random(&a->random);
+			counts += a->noise * random_share(a);
 		gauges[i] = (uint16_t)(int16_t)lround(fmin(fmax(counts, INT16_MIN), INT16_MAX));
 	}
 }
@@ -96,16 +107,17 @@ static void put(struct ati *a, unsigned int opcode, unsigned int len, const uint
 {
 	struct frame f = { .id = a->base << 4 | opcode, .len = (uint8_t)len };
 
-	if (a->silent || (a->no_first && opcode == 0) || (a->no_second && opcode == 1) ||
-	    sim_random(&a->random) < a->lose)
+	if (a->silent || (a->no_first && opcode == 0) || (a->no_second && opcode == 1) || random_share(a) < a->lose)
 		return;
 	memcpy(f.data, data, len);
 	if (a->wrong || a->garbage)
-		f.len = (uint8_t)(sim_random(&a->random) * (a->wrong ? f.len : 9));
-	if (a->garbage)
-		sim_random_data(&a->random, &f);
-	for (int n = a->twice ? 2 : 1; n && a->queue.n < FRAMES_MAX; n--)
-		sim_queue_put(&a->queue, &f, t_ns);
+		f.len = (uint8_t)(random_share(a) * (a->wrong ? f.len : 9));
+	for (unsigned int i = 0; a->garbage && i < f.len; i++)
+		f.data[i] = (uint8_t)(random_share(a) * 256);
+	for (int n = a->twice ? 2 : 1; n && a->queue_n < FRAMES_MAX; n--) {
+		a->queue[a->queue_n].t_ns = t_ns;
+		a->queue[a->queue_n++].frame = f;
+	}
 }
 
 static void put_words(uint8_t *to, unsigned int n, const uint16_t *values, unsigned int step)
@@ -154,7 +166,7 @@ static void boot(struct ati *a, int64_t t_ns)
 {
 	a->no_power = a->error = false;
 	a->calibration = 0;
-	a->queue.n = 0;
+	a->queue_n = 0;
 	a->boot_until_ns = t_ns + a->boot_ns;
 }
 
@@ -205,12 +217,20 @@ static void start(void *state, int64_t t_ns)
 
 static int64_t next_ns(const void *state)
 {
-	return sim_queue_next_ns(&((const struct ati *)state)->queue);
+	const struct ati *a = state;
+
+	return a->queue_n ? a->queue[0].t_ns : CLOCK_NEVER;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
-	return sim_queue_take(&((struct ati *)state)->queue, now_ns, f);
+	struct ati *a = state;
+
+	if (!a->queue_n || a->queue[0].t_ns > now_ns)
+		return false;
+	*f = a->queue[0].frame;
+	memmove(&a->queue[0], &a->queue[1], --a->queue_n * sizeof(a->queue[0]));
+	return true;
 }
 
 static bool has_power(const void *state)
@@ -220,7 +240,10 @@ static bool has_power(const void *state)
 
 /* ---- on command ---- */
 
-#define FAULT(word, member) SIM_FAULT(ati, word, member)
+#define FAULT(word, member)                           \
+	{                                             \
+		word, offsetof(struct ati, member), 0 \
+	}
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent),       FAULT("garbage", garbage),
 	FAULT("wrong-length", wrong),  FAULT("no-first", no_first),
@@ -235,7 +258,7 @@ static void power(void *state, bool on, int64_t t_ns)
 	if (on)
 		boot(a, t_ns);
 	a->no_power = !on;
-	a->queue.n = 0;
+	a->queue_n = 0;
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -246,6 +269,12 @@ static void report(void *state, int64_t t_ns, struct query_text *to)
 	query_say(to, " calibration %u asked %llu samples %llu resets %llu early %llu", a->calibration,
 		  (unsigned long long)a->asked, (unsigned long long)a->samples, (unsigned long long)a->resets,
 		  (unsigned long long)a->early);
+}
+
+/* Its random numbers begin with the next start. */
+static bool live(const char *key)
+{
+	return strcmp(key, "seed") != 0;
 }
 
 const struct sim_kind ati_kind = {
@@ -262,6 +291,6 @@ const struct sim_kind ati_kind = {
 	.has_power = has_power,
 	.faults = faults,
 	.power = power,
-	.fixed = "seed", /* random numbers begin with the next start */
+	.live = live,
 	.report = report,
 };

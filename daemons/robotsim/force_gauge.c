@@ -5,7 +5,6 @@
 
 #include "daemons/gauge/gauged_settings.h"
 #include "daemons/robotsim/sim.h"
-#include "daemons/robotsim/sim_queue.h"
 
 #define ASK_ID 0x2A0u /* + node */
 #define REPLY_ID 0x2C0u
@@ -23,7 +22,11 @@ struct force_gauge {
 	bool silent, deaf, refuses;
 	int64_t period_ns, sample_ns; /* 0: no stream; the next one */
 	uint8_t number;
-	struct sim_queue replies;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} replies[REPLIES_MAX]; /* by their times */
+	unsigned int replies_n;
 	uint64_t asked; /* requests heard */
 };
 
@@ -50,14 +53,19 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 static void reply(struct force_gauge *g, const struct frame *asked, int64_t t_ns, int error, int32_t value)
 {
 	struct frame f = { .id = REPLY_ID + g->node, .len = error ? 3 : 6, .data = { asked->data[0], asked->data[1] } };
+	unsigned int at = g->replies_n;
 
-	if (g->deaf || g->replies.n == REPLIES_MAX)
+	if (g->deaf || at == REPLIES_MAX)
 		return;
 	for (unsigned int i = 0; i < 4; i++)
 		f.data[2 + i] = error ? 0 : (uint8_t)((uint32_t)value >> 8 * i);
 	if (error)
 		f.data[2] = (uint8_t)error;
-	sim_queue_put(&g->replies, &f, t_ns);
+	for (; at && g->replies[at - 1].t_ns > t_ns; at--)
+		g->replies[at] = g->replies[at - 1];
+	g->replies[at].t_ns = t_ns;
+	g->replies[at].frame = f;
+	g->replies_n++;
 }
 
 static void frame(void *state, const struct frame *f, int64_t t_ns)
@@ -87,9 +95,11 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 static int64_t next_ns(const void *state)
 {
 	const struct force_gauge *g = state;
-	const int64_t next_ns = sim_queue_next_ns(&g->replies);
+	int64_t next = g->period_ns ? g->sample_ns : CLOCK_NEVER;
 
-	return g->period_ns && g->sample_ns < next_ns ? g->sample_ns : next_ns;
+	if (g->replies_n && g->replies[0].t_ns < next)
+		next = g->replies[0].t_ns;
+	return next;
 }
 
 static void sample(struct force_gauge *g, int64_t now_ns, struct frame *f)
@@ -111,8 +121,11 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct force_gauge *g = state;
 
-	if (sim_queue_take(&g->replies, now_ns, f))
+	if (g->replies_n && g->replies[0].t_ns <= now_ns) {
+		*f = g->replies[0].frame;
+		memmove(&g->replies[0], &g->replies[1], --g->replies_n * sizeof(g->replies[0]));
 		return true;
+	}
 	if (!g->period_ns || now_ns < g->sample_ns)
 		return false;
 	sample(g, now_ns, f);
@@ -121,26 +134,24 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 /* ---- on command ---- */
 
-static const struct sim_fault faults[] = {
-	SIM_FAULT_BY_FUNCTION("silent"),
-	SIM_FAULT(force_gauge, "deaf", deaf),
-	SIM_FAULT(force_gauge, "refuses", refuses),
-	{ 0 },
-};
-
-/* Switched off: the stream and the bias are forgotten. */
 static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
 {
 	struct force_gauge *g = state;
 
 	(void)t_ns;
-	(void)answer;
-	if (strcmp(word, "silent") != 0)
-		return -ENOENT;
-	g->silent = !clear;
-	g->period_ns = 0;
-	g->replies.n = 0;
-	memset(g->bias, 0, sizeof(g->bias));
+	if (!strcmp(word, "silent")) { /* switched off: the stream and the bias are forgotten */
+		g->silent = !clear;
+		g->period_ns = 0;
+		g->replies_n = 0;
+		memset(g->bias, 0, sizeof(g->bias));
+	} else if (!strcmp(word, "deaf")) {
+		g->deaf = !clear;
+	} else if (!strcmp(word, "refuses")) {
+		g->refuses = !clear;
+	} else {
+		query_say(answer, "error %s: no such fault: a gauge can be silent, deaf, or refuses", word);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -163,7 +174,6 @@ const struct sim_kind force_gauge_kind = {
 	.frame = frame,
 	.next_ns = next_ns,
 	.send = send,
-	.faults = faults,
 	.fault = fault,
 	.report = report,
 };

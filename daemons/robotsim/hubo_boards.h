@@ -10,7 +10,6 @@
 
 #include "config/hubo_table.h"
 #include "daemons/robotsim/sim.h"
-#include "daemons/robotsim/sim_queue.h"
 
 enum hubo_sensor_kind { HUBO_SENSOR_FORCE, HUBO_SENSOR_FOOT, HUBO_SENSOR_INERTIAL, HUBO_SENSOR_POWER };
 
@@ -34,7 +33,11 @@ struct hubo_sensor_unit {
 	double null[5]; /* subtracted: Mx, My, Fz; tilt or angles */
 	bool no_power, silent, garbage, short_frames;
 	uint64_t random;
-	struct sim_queue replies;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} replies[HUBO_SENSOR_REPLIES_MAX];
+	unsigned int replies_n;
 	uint64_t asked, sent, lost, ignored;
 };
 

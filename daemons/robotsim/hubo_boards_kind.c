@@ -29,15 +29,19 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 
 static int64_t next_ns(const void *state)
 {
-	return sim_queue_next_ns(&((const struct jmc_board *)state)->replies);
+	const struct jmc_board *b = state;
+
+	return b->replies_n ? b->replies[0].t_ns : CLOCK_NEVER;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct jmc_board *b = state;
 
-	if (!sim_queue_take(&b->replies, now_ns, f))
+	if (!b->replies_n || b->replies[0].t_ns > now_ns)
 		return false;
+	*f = b->replies[0].frame;
+	memmove(&b->replies[0], &b->replies[1], --b->replies_n * sizeof(b->replies[0]));
 	b->out++;
 	return true;
 }
@@ -71,7 +75,10 @@ static void push(void *state, double torque_nm, int64_t duration_ns, int64_t t_n
 
 /* ---- on command ---- */
 
-#define FAULT(word, member) SIM_FAULT(jmc_board, word, member)
+#define FAULT(word, member)                                 \
+	{                                                   \
+		word, offsetof(struct jmc_board, member), 0 \
+	}
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent), FAULT("garbage", garbage), FAULT("short", short_frames), FAULT("twice", twice), { 0 },
 };
@@ -144,6 +151,20 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	return -EINVAL;
 }
 
+/* A motor's model is made of the others when the file is read. */
+static bool live(const char *key)
+{
+	static const char *const keys[] = { "number",	  "reply_delay", "reply_jitter", "lose",       "bandwidth",
+					    "damping",	  "lock_range",	 "sample",	 "lock_after", "unlock_after",
+					    "hold_after", "second_slot", "home_ok",	 "home_runs",  "home_failed",
+					    "ambient",	  "heat",	 "warms_in",	 "boot",       NULL };
+
+	for (const char *const *known = keys; *known; known++)
+		if (!strcmp(*known, key))
+			return true;
+	return false;
+}
+
 static void report_lock(const struct jmc_board *b, struct query_text *to)
 {
 	double squares = 0, most = 0;
@@ -212,8 +233,6 @@ const struct sim_kind hubo_boards_kind = {
 	.power = power,
 	.push = push,
 	.fault = fault,
-	/* a motor's model is made of the others when the file is read */
-	.live = "number reply_delay reply_jitter lose bandwidth damping lock_range sample lock_after unlock_after "
-		"hold_after second_slot home_ok home_runs home_failed ambient heat warms_in boot",
+	.live = live,
 	.report = report,
 };

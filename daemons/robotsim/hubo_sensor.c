@@ -149,6 +149,14 @@ static bool set_null(struct hubo_sensor_unit *u, const struct frame *f)
 
 /* ---- as a unit ---- */
 
+static double random_share(struct hubo_sensor_unit *u)
+{
+	u->random ^= u->random << 13;
+	u->random ^= u->random >> 7;
+	u->random ^= u->random << 17;
+	return (double)(u->random >> 11) * 0x1p-53;
+}
+
 static void start(void *state, int64_t t_ns)
 {
 	struct hubo_sensor_unit *u = state;
@@ -179,27 +187,32 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 		return;
 	}
 	u->asked++;
-	if (u->silent || u->replies.n == HUBO_SENSOR_REPLIES_MAX || sim_random(&u->random) < u->lose) {
+	if (u->silent || u->replies_n == HUBO_SENSOR_REPLIES_MAX || random_share(u) < u->lose) {
 		u->lost++;
 		return;
 	}
 	reply.len -= u->short_frames;
-	if (u->garbage)
-		sim_random_data(&u->random, &reply);
-	sim_queue_put(&u->replies, &reply, t_ns + u->delay_ns);
+	for (unsigned int i = 0; u->garbage && i < reply.len; i++)
+		reply.data[i] = (uint8_t)(random_share(u) * 256);
+	u->replies[u->replies_n].t_ns = t_ns + u->delay_ns;
+	u->replies[u->replies_n++].frame = reply;
 }
 
 static int64_t next_ns(const void *state)
 {
-	return sim_queue_next_ns(&((const struct hubo_sensor_unit *)state)->replies);
+	const struct hubo_sensor_unit *u = state;
+
+	return u->replies_n ? u->replies[0].t_ns : CLOCK_NEVER;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct hubo_sensor_unit *u = state;
 
-	if (!sim_queue_take(&u->replies, now_ns, f))
+	if (!u->replies_n || u->replies[0].t_ns > now_ns)
 		return false;
+	*f = u->replies[0].frame;
+	memmove(&u->replies[0], &u->replies[1], --u->replies_n * sizeof(u->replies[0]));
 	u->sent++;
 	return true;
 }
@@ -211,7 +224,10 @@ static bool has_power(const void *state)
 
 /* ---- on command ---- */
 
-#define FAULT(word, member) SIM_FAULT(hubo_sensor_unit, word, member)
+#define FAULT(word, member)                                        \
+	{                                                          \
+		word, offsetof(struct hubo_sensor_unit, member), 0 \
+	}
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent),
 	FAULT("garbage", garbage),
@@ -225,7 +241,7 @@ static void power(void *state, bool on, int64_t t_ns)
 
 	(void)t_ns;
 	u->no_power = !on;
-	u->replies.n = 0;
+	u->replies_n = 0;
 	memset(u->null, 0, sizeof(u->null));
 }
 

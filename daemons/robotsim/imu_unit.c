@@ -72,7 +72,7 @@ static void power_on(struct imu_unit *u, int64_t t_ns)
 	u->streaming = u->wire->streams || u->streams;
 	u->sample_ns = t_ns + u->period_ns;
 	u->number = 0;
-	u->queue.n = 0;
+	u->queue_n = 0;
 }
 
 static void start(void *state, int64_t t_ns)
@@ -94,13 +94,21 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 
 /* ---- measuring ---- */
 
+static double random_share(struct imu_unit *u)
+{
+	u->random ^= u->random << 13;
+	u->random ^= u->random >> 7;
+	u->random ^= u->random << 17;
+	return (double)(u->random >> 11) * 0x1p-53;
+}
+
 /* Nearly normal, rms 1. */
 static double random_normal(struct imu_unit *u)
 {
 	double sum = -6;
 
 	for (unsigned int i = 0; i < 12; i++)
-		sum += sim_random(&u->random);
+		sum += random_share(u);
 	return sum;
 }
 
@@ -116,15 +124,22 @@ static void measure(struct imu_unit *u)
 	}
 }
 
-static void put(struct imu_unit *u, struct frame *f, int64_t t_ns)
+static void put(struct imu_unit *u, const struct frame *f, int64_t t_ns)
 {
-	if (u->silent || (u->half && f->id == u->wire->half) || sim_random(&u->random) < u->lose)
+	const unsigned int at = (u->queue_first + u->queue_n) % IMU_UNIT_FRAMES_MAX;
+
+	if (u->silent || (u->half && f->id == u->wire->half) || u->queue_n == IMU_UNIT_FRAMES_MAX)
 		return;
-	if (u->garbage) {
-		f->len = (uint8_t)(sim_random(&u->random) * f->len); /* less than its own */
-		sim_random_data(&u->random, f);
-	}
-	sim_queue_put(&u->queue, f, t_ns);
+	if (random_share(u) < u->lose)
+		return;
+	u->queue[at].frame = *f;
+	u->queue[at].t_ns = t_ns;
+	u->queue_n++;
+	if (!u->garbage)
+		return;
+	u->queue[at].frame.len = (uint8_t)(random_share(u) * f->len); /* less than its own */
+	for (unsigned int i = 0; i < u->queue[at].frame.len; i++)
+		u->queue[at].frame.data[i] = (uint8_t)(random_share(u) * 256);
 }
 
 static void sample(struct imu_unit *u)
@@ -144,7 +159,7 @@ static void sample(struct imu_unit *u)
 	u->samples++;
 }
 
-/* Samples that it does not send are measured all the same, so that a later one is at its own time. */
+/* What it does not send it measures all the same, so that a later sample is at its own time. */
 static void advance(void *state, int64_t t_ns)
 {
 	struct imu_unit *u = state;
@@ -158,9 +173,9 @@ static int64_t next_ns(const void *state)
 {
 	const struct imu_unit *u = state;
 
-	const int64_t next_ns = sim_queue_next_ns(&u->queue);
-
-	return next_ns < u->sample_ns ? next_ns : u->sample_ns;
+	if (u->queue_n && u->queue[u->queue_first].t_ns < u->sample_ns)
+		return u->queue[u->queue_first].t_ns;
+	return u->sample_ns;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
@@ -168,7 +183,12 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	struct imu_unit *u = state;
 
 	advance(u, now_ns);
-	return sim_queue_take(&u->queue, now_ns, f);
+	if (!u->queue_n || u->queue[u->queue_first].t_ns > now_ns)
+		return false;
+	*f = u->queue[u->queue_first].frame;
+	u->queue_first = (u->queue_first + 1) % IMU_UNIT_FRAMES_MAX;
+	u->queue_n--;
+	return true;
 }
 
 /* ---- on command ---- */
@@ -178,7 +198,10 @@ static bool has_power(const void *state)
 	return !((const struct imu_unit *)state)->no_power;
 }
 
-#define FAULT(word, member) SIM_FAULT(imu_unit, word, member)
+#define FAULT(word, member)                                \
+	{                                                  \
+		word, offsetof(struct imu_unit, member), 0 \
+	}
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent), FAULT("stuck", stuck),	    FAULT("repeats", repeats),
 	FAULT("half", half),	 FAULT("garbage", garbage), { 0 },
@@ -191,7 +214,7 @@ static void power(void *state, bool on, int64_t t_ns)
 	if (on)
 		power_on(u, t_ns);
 	u->no_power = !on;
-	u->queue.n = 0;
+	u->queue_n = 0;
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -211,6 +234,12 @@ static struct sim_motion *motion(void *state)
 	return &((struct imu_unit *)state)->motion;
 }
 
+/* Its streams begin with the next power-on, its random numbers with the next start. */
+static bool live(const char *key)
+{
+	return strcmp(key, "rate") != 0 && strcmp(key, "seed") != 0;
+}
+
 const struct sim_kind imu_unit_kind = {
 	.driver = "imud",
 	.settings = imud_settings_rows,
@@ -226,7 +255,7 @@ const struct sim_kind imu_unit_kind = {
 	.has_power = has_power,
 	.faults = faults,
 	.power = power,
-	.fixed = "rate seed", /* streams begin with the next power-on, random numbers with the next start */
+	.live = live,
 	.report = report,
 	.motion = motion,
 };

@@ -9,9 +9,9 @@
 
 #include "daemons/imu/imud_settings.h"
 #include "daemons/robotsim/sim.h"
-#include "daemons/robotsim/sim_queue.h"
 
-#define IMU_UNIT_BURST_MAX 8 /* frames of a sample */
+#define IMU_UNIT_BURST_MAX 8	/* frames of a sample */
+#define IMU_UNIT_FRAMES_MAX 256 /* that wait for their time */
 
 struct imu_unit;
 
@@ -51,7 +51,11 @@ struct imu_unit {
 	uint32_t number;
 	int64_t t_ns;
 
-	struct sim_queue queue;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} queue[IMU_UNIT_FRAMES_MAX]; /* by their times */
+	unsigned int queue_first, queue_n;
 	uint64_t toggles, samples;
 };
 

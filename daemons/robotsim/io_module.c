@@ -97,19 +97,30 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	return true;
 }
 
-#define FAULT(word, member) SIM_FAULT(io_module, word, member)
-static const struct sim_fault faults[] = {
-	FAULT("silent", silent),    FAULT("short", is_short),	     FAULT("welded", welded[0]),
-	FAULT("broken", broken[0]), SIM_FAULT_BY_FUNCTION("bounce"), { 0 },
-};
+static int unknown(const char *word, struct query_text *answer)
+{
+	query_say(answer, "error %s: no such fault: an I/O module can be silent, short, welded, broken, or bounce",
+		  word);
+	return -EINVAL;
+}
 
 static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
 {
+	struct io_module *m = state;
+
 	(void)t_ns;
-	(void)answer;
-	if (strcmp(word, "bounce") != 0)
-		return -ENOENT;
-	((struct io_module *)state)->bounces = clear ? 0 : 5;
+	if (!strcmp(word, "silent"))
+		m->silent = !clear;
+	else if (!strcmp(word, "short"))
+		m->is_short = !clear;
+	else if (!strcmp(word, "bounce"))
+		m->bounces = clear ? 0 : 5;
+	else if (!strcmp(word, "welded"))
+		m->welded[0] = !clear;
+	else if (!strcmp(word, "broken"))
+		m->broken[0] = !clear;
+	else
+		return unknown(word, answer);
 	return 0;
 }
 
@@ -133,7 +144,6 @@ const struct sim_kind io_module_kind = {
 	.frame = frame,
 	.next_ns = next_ns,
 	.send = send,
-	.faults = faults,
 	.fault = fault,
 	.report = report,
 };

@@ -2,6 +2,7 @@
 #include "daemons/robotsim/jmc_board.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "channels/clock.h"
 #include "channels/vt_clock.h"
@@ -13,7 +14,7 @@ const char *const jmc_second_slots[] = { "zero", "repeat", "none", NULL }, *cons
 
 /* ---- power ---- */
 
-static void take_bounds(struct jmc_board *b)
+void jmc_board_bounds(struct jmc_board *b)
 {
 	const struct jmc_params *p = &b->params;
 
@@ -43,10 +44,10 @@ void jmc_board_lock(struct jmc_board *b, int64_t t_ns)
 static void boot(struct jmc_board *b, int64_t t_ns)
 {
 	b->params = b->flash;
-	take_bounds(b);
+	jmc_board_bounds(b);
 	b->fet = b->control = false;
 	b->mode = 0;
-	b->replies.n = 0;
+	b->replies_n = 0;
 	for (unsigned int i = 0; i < b->motors_n; i++)
 		jmc_motor_start(&b->motor[i], b->motor[i].counts, b->motor[i].counts);
 	jmc_board_lock(b, t_ns);
@@ -193,21 +194,31 @@ static void take_reference(struct jmc_board *b, const struct frame *f, int64_t t
 
 /* ---- frames ---- */
 
+static double random_share(struct jmc_board *b)
+{
+	b->random ^= b->random << 13;
+	b->random ^= b->random >> 7;
+	b->random ^= b->random << 17;
+	return (double)(b->random >> 11) * 0x1p-53;
+}
+
 static void say(struct jmc_board *b, struct frame *f, int64_t t_ns)
 {
-	t_ns += b->settings.reply_ns + (int64_t)((double)b->settings.jitter_ns * sim_random(&b->random));
-	if (b->silent || sim_random(&b->random) < b->settings.lose || b->replies.n + 2 > JMC_REPLIES_MAX) {
+	t_ns += b->settings.reply_ns + (int64_t)((double)b->settings.jitter_ns * random_share(b));
+	if (b->silent || random_share(b) < b->settings.lose || b->replies_n + 2 > JMC_REPLIES_MAX) {
 		b->lost++;
 		return;
 	}
 	if (b->short_frames)
 		f->len--;
-	if (b->garbage)
-		sim_random_data(&b->random, f);
-	if (b->replies.n && b->replies.rows[b->replies.n - 1].t_ns > t_ns)
-		t_ns = b->replies.rows[b->replies.n - 1].t_ns;
-	for (int n = b->twice ? 2 : 1; n; n--)
-		sim_queue_put(&b->replies, f, t_ns);
+	for (unsigned int i = 0; b->garbage && i < f->len; i++)
+		f->data[i] = (uint8_t)(random_share(b) * 256);
+	if (b->replies_n && b->replies[b->replies_n - 1].t_ns > t_ns)
+		t_ns = b->replies[b->replies_n - 1].t_ns;
+	for (int n = b->twice ? 2 : 1; n; n--) {
+		b->replies[b->replies_n].t_ns = t_ns;
+		b->replies[b->replies_n++].frame = *f;
+	}
 }
 
 void jmc_board_frame(struct jmc_board *b, const struct frame *f, int64_t t_ns)
@@ -226,7 +237,7 @@ void jmc_board_frame(struct jmc_board *b, const struct frame *f, int64_t t_ns)
 		if (jmc_say(b, f, &reply))
 			say(b, &reply, t_ns);
 		else if (jmc_params_command(&b->params, b->motors_n, f))
-			take_bounds(b);
+			jmc_board_bounds(b);
 		else
 			b->ignored += !jmc_obey(b, f, t_ns);
 	}

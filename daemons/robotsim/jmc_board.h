@@ -17,7 +17,6 @@
 #include "daemons/robotsim/jmc_motor.h"
 #include "daemons/robotsim/jmc_params.h"
 #include "daemons/robotsim/jmc_pll.h"
-#include "daemons/robotsim/sim_queue.h"
 
 #define JMC_REPLIES_MAX 8
 
@@ -70,7 +69,11 @@ struct jmc_board {
 	int64_t t_ns, step_ns, boot_until_ns; /* steps done, the next one, deaf until then */
 	int64_t steps_left;		      /* of this period, before its last one */
 	uint64_t random;
-	struct sim_queue replies;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} replies[JMC_REPLIES_MAX];
+	unsigned int replies_n;
 	uint64_t in, out, ignored, lost, unused, clears, homings; /* unused: references without effect */
 };
 
@@ -78,6 +81,7 @@ void jmc_board_start(struct jmc_board *board, int64_t t_ns);
 void jmc_board_power(struct jmc_board *board, bool on, int64_t t_ns);
 void jmc_board_advance(struct jmc_board *board, int64_t t_ns);
 void jmc_board_frame(struct jmc_board *board, const struct frame *frame, int64_t t_ns);
+void jmc_board_bounds(struct jmc_board *board); /* again, from params */
 void jmc_board_control(struct jmc_board *board, bool on);
 void jmc_board_lock(struct jmc_board *board, int64_t t_ns); /* begins again to look for references */
 

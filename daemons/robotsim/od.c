@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
+#include "daemons/robotsim/od_inside.h"
 
 #define MS_NS INT64_C(1000000)
 #define DISABLED 0x80000000u
@@ -56,10 +57,16 @@ uint32_t od_write(struct od *od, size_t i, uint32_t value)
 
 void od_queue(struct od *od, uint32_t id, const uint8_t *data, uint8_t len, int64_t t_ns)
 {
-	struct frame f = { .id = id, .len = len };
+	unsigned int at = od->queue_n;
 
-	memcpy(f.data, data, len);
-	sim_queue_put(&od->queue, &f, t_ns);
+	if (at == OD_QUEUE_MAX)
+		return;
+	for (; at && od->queue[at - 1].t_ns > t_ns; at--)
+		od->queue[at] = od->queue[at - 1];
+	od->queue[at].t_ns = t_ns;
+	od->queue[at].frame = (struct frame){ .id = id, .len = len };
+	memcpy(od->queue[at].frame.data, data, len);
+	od->queue_n++;
 }
 
 void od_emcy(struct od *od, uint16_t code, uint8_t error_register, int64_t t_ns)
@@ -191,7 +198,7 @@ static void preset(struct od *od, uint16_t last)
 	od->heartbeat_ns = od->guard_ns = CLOCK_NEVER;
 	od->guard_toggle = false;
 	od->segments.object = NULL;
-	od->queue.n = 0;
+	od->queue_n = 0;
 }
 
 static void boot(struct od *od, uint16_t last, int64_t t_ns)
@@ -365,7 +372,7 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
 
 int64_t od_next_ns(const struct od *od)
 {
-	int64_t next_ns = sim_queue_next_ns(&od->queue);
+	int64_t next_ns = od->queue_n ? od->queue[0].t_ns : CLOCK_NEVER;
 
 	if (od->nmt == OD_OFF)
 		return CLOCK_NEVER;
@@ -382,5 +389,9 @@ int64_t od_next_ns(const struct od *od)
 bool od_send(struct od *od, int64_t now_ns, struct frame *frame)
 {
 	od_advance(od, now_ns);
-	return sim_queue_take(&od->queue, now_ns, frame);
+	if (!od->queue_n || od->queue[0].t_ns > now_ns)
+		return false;
+	*frame = od->queue[0].frame;
+	memmove(&od->queue[0], &od->queue[1], --od->queue_n * sizeof(od->queue[0]));
+	return true;
 }

@@ -26,11 +26,12 @@
 
 #include <stddef.h>
 
-#include "daemons/robotsim/sim_queue.h"
+#include "can/frame.h"
 
 #define OD_OBJECTS_MAX 64
 #define OD_PDOS_MAX 24
 #define OD_MAP_MAX 8
+#define OD_QUEUE_MAX 64
 #define OD_BYTES_MAX 64
 #define OD_CONSUMERS_MAX 4
 
@@ -106,7 +107,11 @@ struct od {
 		size_t at;
 		uint8_t bytes[OD_BYTES_MAX];
 	} segments;
-	struct sim_queue queue;
+	struct {
+		int64_t t_ns;
+		struct frame frame;
+	} queue[OD_QUEUE_MAX]; /* by their times */
+	unsigned int queue_n;
 	uint64_t aborts, emcys, resets;
 };
 
@@ -124,13 +129,5 @@ void od_set(struct od *od, uint16_t index, uint8_t sub, uint32_t value);
 /* TPDO number k of the device's table, if it is enabled and the node operational. */
 void od_transmit(struct od *od, size_t k, int64_t t_ns);
 void od_emcy(struct od *od, uint16_t code, uint8_t error_register, int64_t t_ns);
-
-/* ---- between od.c and od_sdo.c ---- */
-
-size_t od_find(const struct od *od, uint16_t index, uint8_t sub); /* objects_n: absent */
-uint32_t od_read(struct od *od, size_t i);
-uint32_t od_write(struct od *od, size_t i, uint32_t value); /* 0 or an abort code */
-void od_queue(struct od *od, uint32_t id, const uint8_t *data, uint8_t len, int64_t t_ns);
-void od_sdo(struct od *od, const struct frame *frame, int64_t t_ns);
 
 #endif

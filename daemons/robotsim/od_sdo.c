@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
-#include "daemons/robotsim/od.h"
+#include "daemons/robotsim/od_inside.h"
 
 #define ABORT_TOGGLE 0x05030000u
 #define ABORT_COMMAND 0x05040001u

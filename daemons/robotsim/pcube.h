@@ -29,10 +29,10 @@
 #ifndef DAEMONS_ROBOTSIM_PCUBE_H
 #define DAEMONS_ROBOTSIM_PCUBE_H
 
+#include "can/frame.h"
 #include "config/settings.h"
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/joint.h"
-#include "daemons/robotsim/sim_queue.h"
 
 #define PCUBE_STEP_NS 250000
 #define PCUBE_REPLIES_MAX 32
@@ -119,7 +119,7 @@ struct pcube_settings {
 };
 
 extern const struct settings_row pcube_rows[];
-/* Other settings follow from the rest, from the driver's settings, and from the joint's limits in the robot file.
+/* What is not given follows from the rest, from the driver's settings, and from the joint's limits in the robot file.
  * 0, or -EINVAL with a line in errors, which begins with where. */
 struct pcube_given {
 	const struct pciod_settings *driver;
@@ -128,6 +128,8 @@ struct pcube_given {
 	const char *where;
 };
 int pcube_settings_complete(struct settings *settings, const struct pcube_given *given, struct error_sink *errors);
+/* May the setting be changed while it runs? */
+bool pcube_settings_live(const char *key);
 
 /* ---- the servo loop ---- */
 
@@ -263,12 +265,16 @@ struct pcube {
 	int64_t watchdog_ns; /* trips then, if armed */
 	double heat;	     /* of the motor: seconds at twice the nominal power */
 	double zero;	     /* reading = joint's position + zero */
-	bool wrong_position; /* the next one that it sends */
+	bool wrong_position; /* the next one it tells */
 	double push_nm;
 	int64_t push_until_ns;
 	uint64_t random;
 
-	struct sim_queue replies;
+	struct {
+		int64_t due_ns;
+		struct frame frame;
+	} replies[PCUBE_REPLIES_MAX];
+	unsigned int replies_n;
 	int64_t reply_last_ns; /* due time of the newest that was not held back */
 };
 
@@ -301,12 +307,13 @@ static inline double pcube_seconds(int64_t ns)
 }
 
 /* 0 to below 1. */
+double pcube_random(struct pcube *m);
 
 /* Parameter id as bytes behind command and id: their number, or 0: no such. */
 unsigned int pcube_value_get(struct pcube *m, uint8_t id, uint8_t bytes[4]);
 /* -1: no such parameter or length; else the answer's status. */
 int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned int n);
-float pcube_value_position(struct pcube *m); /* that it sends now */
+float pcube_value_position(struct pcube *m); /* that it tells now */
 void pcube_values_reset(struct pcube *m);    /* what can be set, as it is in flash */
 float pcube_value_f32(const uint8_t bytes[4]);
 uint32_t pcube_value_u32(const uint8_t bytes[4]);

@@ -139,7 +139,7 @@ const struct sim_kind pcube_kind = {
 	.has_power = has_power,
 	.fault = fault,
 	.push = pcube_push,
-	.live = "reply_delay reply_jitter reorder reorder_by lose watchdog boot voltage refused wrong_after_reset",
+	.live = pcube_settings_live,
 	.report = report,
 	.shaft = shaft,
 };

@@ -10,6 +10,17 @@
 #define STATE_NAME(NAME, name) name,
 const char *const pcube_state_names[PCUBE_BITS] = { PCUBE_STATES(STATE_NAME) };
 
+double pcube_random(struct pcube *m)
+{
+	uint64_t x = m->random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	m->random = x;
+	return (double)((x * 2685821657736338717u) >> 11) / (double)(1ull << 53);
+}
+
 struct joint_encoder pcube_encoder(const struct pcube *m)
 {
 	return (struct joint_encoder){ .counts_per_rad = (double)m->values.ticks_per_unit,
@@ -147,7 +158,7 @@ void pcube_power(struct pcube *m, bool on, int64_t t_ns)
 	if (on == m->power)
 		return;
 	m->power = on;
-	m->replies.n = 0;
+	m->replies_n = 0;
 	m->motion = (struct pcube_motion){ .ramp_end = true };
 	m->armed = false;
 	m->booting = on;

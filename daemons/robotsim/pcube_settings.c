@@ -1,6 +1,7 @@
 /* pcube_settings.c: the types of modules, and what the robot file may say about one. */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "channels/vt_clock.h"
 #include "daemons/pcio/pciod_settings.h"
@@ -58,6 +59,19 @@ const struct settings_row pcube_rows[] = {
 	SETTINGS_END,
 };
 /* clang-format on */
+
+bool pcube_settings_live(const char *key)
+{
+	static const char *const live[] = {
+		"reply_delay", "reply_jitter", "reorder", "reorder_by", "lose",
+		"watchdog",    "boot",	       "voltage", "refused",	"wrong_after_reset"
+	};
+
+	for (size_t i = 0; i < sizeof(live) / sizeof(*live); i++)
+		if (!strcmp(live[i], key))
+			return true;
+	return false;
+}
 
 /* 0 where that is inside the limits by so much, else their middle. */
 static double place(const double limits[2], double by)

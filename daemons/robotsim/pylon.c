@@ -2,6 +2,7 @@
 #include "daemons/robotsim/pylon.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
 #define KEEP_ALIVE_ID 0x305u
@@ -137,8 +138,10 @@ static void spoil(struct pylon_unit *u, struct frame *f)
 {
 	if (u->wrong_length)
 		f->len--;
-	if (u->garbage)
-		sim_random_data(&u->random, f);
+	for (unsigned int i = 0; u->garbage && i < f->len; i++) {
+		u->random = u->random * 6364136223846793005u + 1442695040888963407u;
+		f->data[i] = (uint8_t)(u->random >> 56);
+	}
 }
 
 static void telegram(struct pylon_unit *u)
@@ -226,7 +229,10 @@ static bool has_power(const void *state)
 	return !((const struct pylon_unit *)state)->no_power;
 }
 
-#define FAULT(word, member) SIM_FAULT(pylon_unit, word, member)
+#define FAULT(word, member)                                  \
+	{                                                    \
+		word, offsetof(struct pylon_unit, member), 0 \
+	}
 #define ALARM(word, mask)                                                 \
 	{ word, offsetof(struct pylon_unit, protections), mask },         \
 	{                                                                 \
@@ -271,6 +277,11 @@ static void report(void *state, int64_t t_ns, struct query_text *to)
 		  (unsigned long long)u->telegrams);
 }
 
+static bool live(const char *key)
+{
+	return strcmp(key, "series") != 0;
+}
+
 const struct sim_kind pylon_kind = {
 	.driver = "bmsd",
 	.settings = bmsd_settings_rows,
@@ -286,6 +297,6 @@ const struct sim_kind pylon_kind = {
 	.has_power = has_power,
 	.faults = faults,
 	.power = power,
-	.fixed = "series",
+	.live = live,
 	.report = report,
 };

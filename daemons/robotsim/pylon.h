@@ -8,7 +8,6 @@
 
 #include "daemons/bms/bmsd_settings.h"
 #include "daemons/robotsim/sim.h"
-#include "daemons/robotsim/sim_queue.h"
 
 #define PYLON_BURST_MAX 7 /* frames of a telegram */
 

@@ -330,38 +330,36 @@ static bool has_power(const void *state)
 
 /* ---- on command ---- */
 
-static const struct sim_fault faults[] = {
-	SIM_FAULT(gripper, "silent", silent),
-	SIM_FAULT(gripper, "garbage", garbage),
-	SIM_FAULT(gripper, "refuses", refuses),
-	SIM_FAULT_BY_FUNCTION("jams"),
-	SIM_FAULT_BY_FUNCTION("blocked"),
-	SIM_FAULT_BY_FUNCTION("loses"),
-	{ 0 },
-};
-
 static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
 {
 	struct gripper *g = state;
+	const struct {
+		const char *word;
+		bool *is;
+	} faults[] = { { "silent", &g->silent }, { "garbage", &g->garbage }, { "refuses", &g->refuses },
+		       { "jams", &g->jams },	 { "blocked", &g->blocked }, { "loses", &g->loses } };
 
-	(void)answer;
 	advance(g, t_ns);
-	if (!strcmp(word, "jams"))
-		g->jams = !clear;
-	else if (!strcmp(word, "loses"))
-		g->loses = !clear;
-	else if (!strcmp(word, "blocked"))
-		g->blocked = !clear;
-	else
-		return -ENOENT;
-	g->blocked_ns = t_ns;
-	return 0;
+	if (!strcmp(word, "power-off") || !strcmp(word, "power-on")) {
+		od_power(&g->od, !strcmp(word, "power-on") != clear, t_ns);
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		if (!strcmp(word, faults[i].word)) {
+			*faults[i].is = !clear;
+			g->blocked_ns = t_ns;
+			return 0;
+		}
+	query_say(answer,
+		  "error %s: no such fault: a gripper has silent, garbage, refuses, jams, blocked, loses, "
+		  "power-off, power-on",
+		  word);
+	return -EINVAL;
 }
 
-static void power(void *state, bool on, int64_t t_ns)
+static bool live(const char *key)
 {
-	advance(state, t_ns);
-	od_power(&((struct gripper *)state)->od, on, t_ns);
+	return !strcmp(key, "object") || !strcmp(key, "outside") || !strcmp(key, "activation");
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -390,9 +388,7 @@ const struct sim_kind robotiq_kind = {
 	.send = send,
 	.advance = advance,
 	.has_power = has_power,
-	.faults = faults,
-	.power = power,
 	.fault = fault,
-	.live = "object outside activation",
+	.live = live,
 	.report = report,
 };

@@ -173,13 +173,3 @@ struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *
 		  best ? "; did you mean " : ": robotsim report lists what is", best ? best : "", best ? "?" : "");
 	return NULL;
 }
-
-int sim_find_bus(const void *of, const char *name)
-{
-	const struct robot_device *device = of;
-
-	for (size_t i = 0; i < device->roles_n; i++)
-		if (!strcmp(device->roles[i].role, name) || !strcmp(device->roles[i].bus->name, name))
-			return (int)i;
-	return -ENOENT;
-}

@@ -50,21 +50,12 @@
 
 struct sim;
 
-/* A fault that is a flag of the unit's state, a bool, or bits of a uint16_t if there is a mask; or one that the kind's
- * function sets. */
+/* A fault that is a flag of the unit's state: a bool, or bits of a uint16_t if there is a mask. */
 struct sim_fault {
 	const char *word;
-	size_t offset; /* SIZE_MAX: by the function */
+	size_t offset;
 	uint16_t mask;
 };
-#define SIM_FAULT(state, word, member)                  \
-	{                                               \
-		word, offsetof(struct state, member), 0 \
-	}
-#define SIM_FAULT_BY_FUNCTION(word) \
-	{                           \
-		word, SIZE_MAX, 0   \
-	}
 
 struct sim_kind {
 	const char *driver;		     /* of the devices that are of this kind */
@@ -95,7 +86,7 @@ struct sim_kind {
 	void (*power)(void *state, bool on, int64_t t_ns);
 	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer);
 	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
-	const char *live, *fixed; /* which rows may be changed while it runs, or may not; both NULL: each may */
+	bool (*live)(const char *key); /* may this one of rows be changed while it runs?  NULL: each may */
 	void (*report)(void *state, int64_t t_ns, struct query_text *answer); /* " key value key value" */
 
 	/* For a body (body.h); NULL where there is none. */
@@ -216,8 +207,6 @@ struct sim_node {
 };
 int sim_add_node(struct sim *sim, const struct robot_device *device, const struct sim_node *node,
 		 struct error_sink *errors);
-/* A bus of a struct robot_device, by its role or its name: which one, or -ENOENT. */
-int sim_find_bus(const void *device, const char *name);
 struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *answer); /* or NULL and why not */
 
 /* ---- sim_bus.c ---- */

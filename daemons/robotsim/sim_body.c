@@ -9,7 +9,6 @@
 
 #include "channels/vt_clock.h"
 #include "daemons/robotsim/sim.h"
-#include "daemons/robotsim/sim_queue.h"
 
 #define STEP_S (SIM_BODY_STEP_NS * 1e-9)
 #define PUBLISH_NS 1000000
@@ -128,6 +127,15 @@ static void write_units(struct sim_body *b)
 		krang_motion(k, b->motion);
 }
 
+/* 0 to below 1. */
+static double random_share(struct sim_body *b)
+{
+	b->random ^= b->random >> 12;
+	b->random ^= b->random << 25;
+	b->random ^= b->random >> 27;
+	return (double)((b->random * 2685821657736338717u) >> 11) / (double)(1ull << 53);
+}
+
 /* Normal, filtered to last as long as a push does. */
 static double next_disturbance(struct sim_body *b)
 {
@@ -135,7 +143,7 @@ static double next_disturbance(struct sim_body *b)
 	double normal = -6;
 
 	for (int i = 0; i < 12; i++)
-		normal += sim_random(&b->random);
+		normal += random_share(b);
 	b->disturbance *= keep;
 	b->disturbance += sqrt(1 - keep * keep) * normal;
 	return b->disturbance * b->krang.settings.disturbance;

@@ -83,7 +83,7 @@ int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_n
 	int r;
 
 	for (const struct sim_fault *known = kind->faults; known && known->word; known++)
-		if (known->offset != SIZE_MAX && !strcmp(known->word, word)) {
+		if (!strcmp(known->word, word)) {
 			set_flag(unit->state, known, !clear);
 			return 0;
 		}
@@ -158,26 +158,12 @@ static void say_line(void *to, const char *line)
 	query_say(to, "error %s", line);
 }
 
-static bool is_among(const char *words, const char *key)
-{
-	const size_t len = strlen(key);
-
-	for (const char *at = words; (at = strstr(at, key)); at += len)
-		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
-			return true;
-	return false;
-}
-
-static bool is_live(const struct sim_kind *kind, const char *key)
-{
-	return kind->live ? is_among(kind->live, key) : !kind->fixed || !is_among(kind->fixed, key);
-}
-
 /* Of the body, if unit is NULL. */
 static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment, struct query_text *answer)
 {
 	struct settings settings = { .rows = unit ? unit->kind->rows : krang_rows,
 				     .values = unit ? unit->state : &sim->body.krang.settings };
+	bool (*live)(const char *key) = unit ? unit->kind->live : sim_body_live;
 	struct error_sink errors = { say_line, answer, 0 };
 	const size_t len = strcspn(assignment, "=");
 	const char *key = NULL;
@@ -185,7 +171,7 @@ static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment
 	for (const struct settings_row *row = settings.rows; row->key; row++)
 		if (strlen(row->key) == len && !strncmp(row->key, assignment, len))
 			key = row->key;
-	if (key && !(unit ? is_live(unit->kind, key) : sim_body_live(key))) {
+	if (key && live && !live(key)) {
 		query_say(answer, "error %s: is set in the robot file, not while it runs", key);
 		return -EINVAL;
 	}
