@@ -288,6 +288,22 @@ TEST(test_wheels_turn_against_the_base)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, -3, krang_wheel_rad_s(&krang, true));
 }
 
+/* A rotor turns by the gear against the base, which carries it. */
+TEST(test_rotors_turn_with_the_base)
+{
+	double with_j, without_j;
+
+	free_of_all();
+	for (int rotors = 0; rotors < 2; rotors++) {
+		with.rotor_inertia = rotors ? 0.01 : 0;
+		begin(0.3, 0);
+		krang.rate_rad_s = 2;
+		krang.waist_rad_s = 0;
+		*(rotors ? &with_j : &without_j) = krang_energy_j(&krang);
+	}
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.01 * pow((1 - with.gear) * 2, 2), with_j - without_j);
+}
+
 TEST(test_right_wheel_turns_it_left)
 {
 	begin(0.3, 0);
