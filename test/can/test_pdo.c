@@ -140,6 +140,7 @@ TEST(a_check_writes_nothing)
 	TEST_ASSERT_EQUAL(PDO_DONE, run(&script, &sdo, PDO_WRITE));
 	node.writes = 0;
 	TEST_ASSERT_EQUAL(PDO_DONE, run(&script, &sdo, PDO_CHECK));
+	TEST_ASSERT_EQUAL_PTR(&script.steps[script.n - 1], pdo_at(&script)); /* the last, when all are done */
 	*find(0x1A1902) = 0x606C0020;
 	TEST_ASSERT_EQUAL(PDO_DIFFERS, run(&script, &sdo, PDO_CHECK));
 	TEST_ASSERT_EQUAL_HEX16(0x1A19, pdo_at(&script)->index);
