@@ -247,7 +247,8 @@ static int read_failures(int from, const struct launch_daemon *daemon, const cha
 	return status;
 }
 
-void child_close(struct child *child)
+/* Forgets it; it runs on. */
+static void close_child(struct child *child)
 {
 	if (child->pidfd >= 0)
 		close(child->pidfd);
@@ -298,7 +299,7 @@ static int start_child(struct child *child, struct start *start, char *place, st
 	close(ends[0]);
 	if (status) {
 		waitpid(pid, NULL, 0);
-		child_close(child);
+		close_child(child);
 	}
 	return status;
 }
@@ -416,7 +417,7 @@ bool child_ended(struct child *child, int *status)
 	child_signal(child, SIGKILL); /* the rest of its group */
 	if (child->ours && waitpid(child->pid, status, WNOHANG) <= 0)
 		*status = -1; /* another process has taken it */
-	child_close(child);
+	close_child(child);
 	return true;
 }
 

@@ -44,7 +44,6 @@ int child_take_priority(int priority);
 /* Takes over a process that is not our child, if that state still is its own.  0 or -ESRCH. */
 int child_adopt(struct child *child, const struct folder_state *kept);
 
-void child_close(struct child *child);			 /* forgets it; it runs on */
 int child_signal(const struct child *child, int signal); /* to its group, by pidfd: never to another process */
 
 /* Has it ended?  true, with *status as waitpid gives it, or *status -1 for an adopted one.  The rest of its

@@ -53,7 +53,7 @@ int64_t server_turn(struct server *server, int64_t now_ns);
 void serve_requests(struct server *server, struct client *client, int64_t now_ns);
 /* The message in client->ws. */
 void serve_message(struct server *server, struct client *client, bool binary, int64_t now_ns);
-/* The answer to a POST, whose result is known now. */
+/* Answers a POST request once its result is known. */
 void serve_result(struct client *client, bool ok, const char *text);
 
 #endif
