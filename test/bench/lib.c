@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,22 @@ bool bench_fifo(int priority)
 	struct sched_param param = { .sched_priority = priority };
 
 	return sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &param) == 0;
+}
+
+/* A child per core that runs when nothing else wants to. */
+void bench_keep_awake(void)
+{
+	const struct sched_param none = { 0 };
+
+	for (unsigned core = 0; core < bench_cores(); core++) {
+		if (bench_fork())
+			continue;
+		bench_pin(core);
+		if (sched_setscheduler(0, SCHED_IDLE, &none))
+			bench_die("unable to leave the core to others");
+		for (;;)
+			atomic_signal_fence(memory_order_relaxed); /* a loop without effect may not be endless */
+	}
 }
 
 void bench_lock_memory(void)

@@ -25,7 +25,8 @@ void bench_hang_limit(double seconds);
 unsigned bench_cores(void);    /* that this process may use */
 void bench_pin(unsigned nth);  /* to the nth of them, counted round */
 bool bench_fifo(int priority); /* SCHED_FIFO, 0: back to SCHED_OTHER; false: refused */
-void bench_lock_memory(void);  /* no page fault may look like a slow transport; may be refused */
+void bench_keep_awake(void);  /* no core halts while this process lives: a halted one starts slowly, with cold caches */
+void bench_lock_memory(void); /* no page fault may look like a slow transport; may be refused */
 
 /* ---- children ---- */
 
