@@ -20,11 +20,6 @@ static bool is_classic(const struct frame *f)
 	return !(f->flags & FRAME_FD) && !(f->id & FRAME_ERR) && f->len <= FRAME_DATA_MAX;
 }
 
-static unsigned int length_code(const struct frame *f)
-{
-	return f->len == FRAME_DATA_MAX && f->dlc > FRAME_DATA_MAX ? f->dlc & 15u : f->len;
-}
-
 /* From the start bit to the length code, the last bit sent lowest. */
 static uint64_t header(const struct frame *f)
 {
@@ -32,8 +27,8 @@ static uint64_t header(const struct frame *f)
 	const uint64_t id = frame_id(f);
 
 	if (f->id & FRAME_EXT)
-		return id >> 18 << 27 | 3u << 25 | (id & 0x3ffff) << 7 | remote << 6 | length_code(f);
-	return id << 7 | remote << 6 | length_code(f);
+		return id >> 18 << 27 | 3u << 25 | (id & 0x3ffff) << 7 | remote << 6 | frame_code(f);
+	return id << 7 | remote << 6 | frame_code(f);
 }
 
 /* ---- the quick way: four bits at a time ---- */

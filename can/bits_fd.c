@@ -22,12 +22,6 @@ static bool is_fd(const struct frame *f)
 	return f->flags & FRAME_FD && frame_valid(f);
 }
 
-/* 0 to 8, then 12, 16, 20, 24, then 32, 48, 64. */
-static unsigned int length_code(unsigned int len)
-{
-	return len < 12 ? len : len < 32 ? 6 + len / 4 : 11 + len / 16;
-}
-
 static unsigned int crc_bits(unsigned int len)
 {
 	return len < CRC21_LEN ? 17 : 21;
@@ -41,8 +35,8 @@ static unsigned int fixed_bits(unsigned int len)
 
 static uint64_t header(const struct frame *f)
 {
-	const uint64_t id = frame_id(f), tail = (f->flags & FRAME_BRS ? 0x20u : 0) |
-						(f->flags & FRAME_ESI ? 0x10u : 0) | length_code(f->len);
+	const uint64_t id = frame_id(f),
+		       tail = (f->flags & FRAME_BRS ? 0x20u : 0) | (f->flags & FRAME_ESI ? 0x10u : 0) | frame_code(f);
 
 	/* ... RRS 0, FDF 1, res 0 */
 	if (f->id & FRAME_EXT)

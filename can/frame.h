@@ -12,7 +12,7 @@
 /* Beside the identifier in id. */
 #define FRAME_EXT 0x80000000u /* 29-bit identifier */
 #define FRAME_RTR 0x40000000u /* remote: asks for data and has none */
-#define FRAME_ERR 0x20000000u /* not of the bus: the controller's word on an error, classes in the id */
+#define FRAME_ERR 0x20000000u /* not from the bus: the controller reports an error, its classes are in the id */
 
 #define FRAME_STD_MASK 0x000007ffu
 #define FRAME_EXT_MASK 0x1fffffffu
@@ -49,6 +49,16 @@ static inline unsigned int frame_data_len(const struct frame *f)
 	return f->id & FRAME_RTR ? 0 : f->len;
 }
 
+/* The length code on the wire, 0 to 15. */
+static inline unsigned int frame_code(const struct frame *f)
+{
+	const unsigned int len = f->len;
+
+	if (f->flags & FRAME_FD)
+		return len <= 8 ? len : len <= 24 ? 6 + len / 4 : 11 + len / 16;
+	return len == FRAME_DATA_MAX && f->dlc > FRAME_DATA_MAX ? f->dlc & 15u : len;
+}
+
 /* Numbers in data, the low byte first; and n bytes with the high one first. */
 static inline uint16_t frame_le16(const uint8_t *data)
 {
@@ -67,6 +77,13 @@ static inline uint32_t frame_be(const uint8_t *data, unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		value = value << 8 | data[i];
 	return value;
+}
+
+/* Writes the low n bytes of a number, the lowest first. */
+static inline void frame_put_le(uint8_t *data, uint64_t value, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		data[i] = (uint8_t)(value >> 8 * i);
 }
 
 /* Equal on the wire: bytes that are not sent are ignored. */

@@ -1,5 +1,5 @@
 /* frame_text.c: a frame as text, the way can-utils writes it. */
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "can/frame_text.h"
@@ -87,7 +87,7 @@ static const char *read_fd(struct frame *f, struct text *t)
 	const char *wrong;
 
 	if (flags > (FRAME_FD | FRAME_BRS | FRAME_ESI))
-		return "after ## stands a digit of flags, 0 to 7";
+		return "a digit of flags, 0 to 7, must follow ##";
 	if (f->id & FRAME_ERR)
 		return "an error frame has one #";
 	t->at++;
@@ -110,7 +110,7 @@ static const char *read_remote(struct frame *f, struct text *t)
 	if (t->at == t->end || *t->at == '_')
 		return NULL;
 	if (*t->at < '0' || *t->at > '8')
-		return "after R stands how many bytes are asked for, 0 to 8";
+		return "the number of bytes asked for, 0 to 8, must follow R";
 	f->len = *t->at++ - '0';
 	return NULL;
 }
@@ -128,7 +128,7 @@ static const char *read_code(struct frame *f, struct text *t)
 		return "only a frame of 8 bytes has a length code after _";
 	code = t->at == t->end ? NO : frame_text_digits[*t->at++];
 	if (code == NO || code <= FRAME_DATA_MAX || t->at != t->end)
-		return "after _ stands a length code, 9 to F";
+		return "a length code, 9 to F, must follow _";
 	f->dlc = code;
 	return NULL;
 }
@@ -151,6 +151,18 @@ const char *frame_text_read(struct frame *f, const char *text, size_t len)
 		f->len = FRAME_DATA_MAX;
 	}
 	return wrong ? wrong : read_code(f, &t);
+}
+
+bool frame_text_read_id(const char *text, uint32_t *id)
+{
+	char whole[16];
+	struct frame f;
+
+	snprintf(whole, sizeof(whole), "%s#", text); /* one that is cut has no # */
+	if (frame_text_read(&f, whole, strlen(whole)) || f.id & FRAME_ERR)
+		return false;
+	*id = f.id;
+	return true;
 }
 
 /* ---- writing ---- */

@@ -15,6 +15,7 @@
 #ifndef CAN_FRAME_TEXT_H
 #define CAN_FRAME_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@
 /* Reads all of text[0..len).  NULL: *f is frame_valid, and its unused bytes are 0; or what is wrong with the
  * text as part of a sentence ("an identifier has 3 or 8 digits"). */
 const char *frame_text_read(struct frame *f, const char *text, size_t len);
+
+/* An identifier alone: 0EF, or 00012345 of 29 bits, which gets FRAME_EXT.  false: it is not one. */
+bool frame_text_read_id(const char *text, uint32_t *id);
 
 /* Writes it; returns its length.  Of a frame that is not frame_valid some text. */
 size_t frame_text_write(char text[FRAME_TEXT_MAX], const struct frame *f);

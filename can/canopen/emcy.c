@@ -7,7 +7,7 @@ bool emcy_decode(struct emcy *emcy, const struct frame *frame)
 {
 	if (frame->id <= EMCY_ID || frame->id > EMCY_ID + 0x7F || frame->len != 8)
 		return false;
-	emcy->code = (uint16_t)(frame->data[0] | frame->data[1] << 8);
+	emcy->code = frame_le16(frame->data);
 	emcy->error_register = frame->data[2];
 	memcpy(emcy->specific, frame->data + 3, sizeof(emcy->specific));
 	return true;

@@ -64,17 +64,12 @@ static inline bool nmt_decode(const struct frame *frame, uint8_t *word)
 
 static inline const char *nmt_words(enum nmt_state state)
 {
-	switch (state) {
-	case NMT_BOOT:
-		return "boot";
-	case NMT_STOPPED:
-		return "stopped";
-	case NMT_OPERATIONAL:
-		return "operational";
-	case NMT_PRE_OPERATIONAL:
-		return "pre-operational";
-	}
-	return "unknown";
+	static const char *const words[] = { [NMT_BOOT] = "boot",
+					     [NMT_STOPPED] = "stopped",
+					     [NMT_OPERATIONAL] = "operational",
+					     [NMT_PRE_OPERATIONAL] = "pre-operational" };
+
+	return state < sizeof(words) / sizeof(*words) && words[state] ? words[state] : "unknown";
 }
 
 /* State of a node; all zero at first. */

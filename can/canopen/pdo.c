@@ -77,16 +77,13 @@ static void find_due(struct pdo_script *script)
 enum pdo_result pdo_step(struct pdo_script *script, struct sdo *sdo)
 {
 	const struct pdo_step *step;
-	uint32_t value;
 	uint8_t data[4];
 
 	find_due(script);
 	if (script->at == script->n)
 		return PDO_DONE;
 	step = &script->steps[script->at];
-	value = step->value;
-	for (unsigned int i = 0; i < 4; i++)
-		data[i] = (uint8_t)(value >> 8 * i);
+	frame_put_le(data, step->value, sizeof(data));
 	/* -EBUSY: a transfer is under way, and this one begins after it. */
 	if (script->checks || (step->how == PDO_STEP_DISABLE && !script->writes_off))
 		sdo_read(sdo, step->index, step->sub);

@@ -25,12 +25,6 @@
 
 /* ---- frames ---- */
 
-static void put32(uint8_t *data, uint32_t value)
-{
-	for (unsigned int i = 0; i < 4; i++)
-		data[i] = (uint8_t)(value >> 8 * i);
-}
-
 /* Eight bytes, as every SDO frame. */
 static void request(struct sdo *sdo, uint8_t command)
 {
@@ -42,8 +36,7 @@ static void request(struct sdo *sdo, uint8_t command)
 static void request_object(struct sdo *sdo, uint8_t command)
 {
 	request(sdo, command);
-	sdo->out.data[1] = (uint8_t)sdo->index;
-	sdo->out.data[2] = (uint8_t)(sdo->index >> 8);
+	frame_put_le(sdo->out.data + 1, sdo->index, 2);
 	sdo->out.data[3] = sdo->sub;
 }
 
@@ -100,7 +93,7 @@ int sdo_write(struct sdo *sdo, uint16_t index, uint8_t sub, const void *data, un
 	sdo->len = len;
 	if (len > 4) {
 		request_object(sdo, REQUEST_DOWN | SIZED);
-		put32(sdo->out.data + 4, len);
+		frame_put_le(sdo->out.data + 4, len, 4);
 	} else {
 		request_object(sdo, (uint8_t)(REQUEST_DOWN | EXPEDITED | SIZED | (4 - len) << 2));
 		memcpy(sdo->out.data + 4, data, len);
@@ -128,7 +121,7 @@ static enum sdo_result end(struct sdo *sdo, enum sdo_result result)
 static enum sdo_result give_up(struct sdo *sdo, uint32_t code, enum sdo_result result)
 {
 	request_object(sdo, ABORT);
-	put32(sdo->out.data + 4, code);
+	frame_put_le(sdo->out.data + 4, code, 4);
 	sdo->code = code;
 	return end(sdo, result);
 }

@@ -92,10 +92,10 @@ TEST(loose_texts)
 #define ODD "each byte of data has two digits"
 #define NO_HEX "data is hexadecimal, two digits for each byte"
 #define LONG "a classic frame has at most 8 bytes, ## begins one of CAN FD"
-#define FLAGS "after ## stands a digit of flags, 0 to 7"
+#define FLAGS "a digit of flags, 0 to 7, must follow ##"
 #define NO_LEN "CAN FD has no such length: 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes"
-#define REMOTE "after R stands how many bytes are asked for, 0 to 8"
-#define CODE "after _ stands a length code, 9 to F"
+#define REMOTE "the number of bytes asked for, 0 to 8, must follow R"
+#define CODE "a length code, 9 to F, must follow _"
 #define CODE_LEN "only a frame of 8 bytes has a length code after _"
 
 #define HEX_16 "00112233445566778899AABBCCDDEEFF"
@@ -263,5 +263,35 @@ TEST(digits)
 		int value = at ? (int)(at - all) : FRAME_TEXT_NO_DIGIT;
 
 		TEST_ASSERT_EQUAL_INT(at && value > 15 ? value - 6 : value, frame_text_digits[c]);
+	}
+}
+
+TEST(identifiers_alone)
+{
+	static const struct {
+		const char *text;
+		bool valid;
+		uint32_t id;
+	} rows[] = {
+		{ "123", true, 0x123 },
+		{ "0ef", true, 0x0ef },
+		{ "7FF", true, 0x7ff },
+		{ "800", false, 0 },
+		{ "00012345", true, 0x12345 | FRAME_EXT },
+		{ "1FFFFFFF", true, 0x1fffffff | FRAME_EXT },
+		{ "20000040", false, 0 },
+		{ "", false, 0 },
+		{ "12", false, 0 },
+		{ "123#", false, 0 },
+		{ "123#11", false, 0 },
+		{ "123##4", false, 0 },
+		{ "0123456789ABCDEF0123", false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint32_t id = 0;
+
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].valid, frame_text_read_id(rows[i].text, &id), rows[i].text);
+		TEST_ASSERT_EQUAL_HEX32_MESSAGE(rows[i].id, id, rows[i].text);
 	}
 }
