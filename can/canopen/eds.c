@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/grow.h"
 #include "config/source.h"
 #include "config/text.h"
 
@@ -66,15 +67,8 @@ static int add_object(struct reading *r, unsigned int index, unsigned int sub)
 {
 	struct eds *eds = r->eds;
 
-	if (eds->n == r->room) {
-		const size_t room = r->room ? 2 * r->room : 256;
-		struct eds_object *more = realloc(eds->objects, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		eds->objects = more;
-		r->room = room;
-	}
+	if (!grow(&eds->objects, &r->room, eds->n + 1, sizeof(*eds->objects)))
+		return -ENOMEM;
 	r->object = &eds->objects[eds->n++];
 	*r->object = (struct eds_object){ .index = (uint16_t)index, .sub = (uint8_t)sub };
 	return 0;
