@@ -2,13 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "can/log_formats.h"
 #include "can/log_input.h"
-#include "can/log_parse.h"
+#include "config/text.h"
 
 #define MAGIC_BYTES 4 /* by which a compressed or binary file is known */
 
@@ -16,9 +15,8 @@ _Static_assert(LOG_LINE_MAX == 512, "as the message in log_next says");
 
 /* ---- damage ---- */
 
-static void count_damage(struct log *log, const char *wrong)
+static void report_damage(struct log *log, const char *wrong)
 {
-	log->damaged++;
 	if (log->line <= log->reported_upto)
 		return;
 	log->reported_upto = log->line;
@@ -28,17 +26,27 @@ static void count_damage(struct log *log, const char *wrong)
 	}
 	log->reported++;
 	error_add(log->errors,
-		  log_formats[log->format].read_record ? "%s: record %" PRIu64 ": %s" : "%s:%" PRIu64 ": %s", log->path,
-		  log->line, wrong);
+		  log_formats[log->format]->read_record ? "%s: record %" PRIu64 ": %s" : "%s:%" PRIu64 ": %s",
+		  log->path, log->line, wrong);
+}
+
+/* 1, or -EBADMSG: it ends the log. */
+static int count_damage(struct log *log, const char *wrong)
+{
+	log->damaged++;
+	report_damage(log, wrong);
+	if (log->strict)
+		log->failed = -EBADMSG;
+	return log->strict ? -EBADMSG : 1;
 }
 
 /* Once, at the end or where the reader stops. */
-static void tell_untold(struct log *log)
+static void report_rest(struct log *log)
 {
 	if (log->unreported)
 		error_add(log->errors, "%s: only the first %d of %" PRIu64 " damaged %s are listed", log->path,
 			  LOG_ERRORS_MAX, log->reported + log->unreported,
-			  log_formats[log->format].read_record ? "records" : "lines");
+			  log_formats[log->format]->read_record ? "records" : "lines");
 	log->unreported = 0;
 }
 
@@ -117,7 +125,7 @@ static int next_line(struct log *log, struct log_text *line)
 
 static int cannot_read(struct log *log, int err)
 {
-	tell_untold(log);
+	report_rest(log);
 	if (log->line)
 		error_add(log->errors, "%s:%" PRIu64 ": cannot read on: %s", log->path, log->line, strerror(-err));
 	else if (err == -EMEDIUMTYPE)
@@ -151,11 +159,12 @@ bool log_skip(struct log *log, uint64_t n)
 	return true;
 }
 
-void log_stop(struct log *log)
+const char *log_stop(struct log *log, const char *why)
 {
 	log->begin = log->end;
 	log->at_end = true;
 	log->cut = NULL;
+	return why;
 }
 
 /* ---- which format ---- */
@@ -225,21 +234,11 @@ static enum sign sign_of(struct log_text line, enum log_format *format)
 	if (*line.at == ';' && !log_begins(line, ";$"))
 		return SIGN_NONE; /* a comment of TRC, and of too many other things */
 	for (size_t i = 0; i < LOG_FORMATS; i++)
-		if (log_formats[i].probe && log_formats[i].probe(line)) {
+		if (log_formats[i]->probe && log_formats[i]->probe(line)) {
 			*format = (enum log_format)i;
 			return SIGN_CLEAR;
 		}
 	return SIGN_STRANGE;
-}
-
-/* The names of all formats: "candump -L, ..., Vector BLF". */
-static const char *format_names(char *text, size_t size)
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < LOG_FORMATS && len < size; i++)
-		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", log_formats[i].name);
-	return text;
 }
 
 /* Reads lines until one has a known format, so that the first one may be damaged. */
@@ -248,7 +247,8 @@ static int find_text_format(struct log *log)
 	enum sign sign = SIGN_NONE;
 	bool strange = false;
 	size_t at = log->begin;
-	char names[256];
+	char text[256];
+	struct text_out names = text_out(text, sizeof(text));
 
 	while (sign != SIGN_CLEAR) {
 		struct log_text line;
@@ -273,8 +273,10 @@ static int find_text_format(struct log *log)
 	}
 	if (sign == SIGN_CLEAR || !strange)
 		return 0;
+	for (size_t i = 0; i < LOG_FORMATS; i++)
+		text_add(&names, "%s%s", i ? ", " : "", log_formats[i]->name);
 	return error_refuse(log->errors, -EBADMSG, "%s: unknown format; known are %s, also with gzip or zstd",
-			    log->path, format_names(names, sizeof(names)));
+			    log->path, text);
 }
 
 static int find_format(struct log *log)
@@ -286,7 +288,7 @@ static int find_format(struct log *log)
 	if (log->format == LOG_BLF || log->format == LOG_MCAP) /* also if nothing comes out of its containers */
 		return 0;
 	for (size_t i = 0; i < LOG_FORMATS && bytes; i++)
-		if (log_formats[i].probe_bytes && log_formats[i].probe_bytes(bytes, log->end - log->begin)) {
+		if (log_formats[i]->probe_bytes && log_formats[i]->probe_bytes(bytes, log->end - log->begin)) {
 			log->format = (enum log_format)i;
 			return 0;
 		}
@@ -333,7 +335,7 @@ int log_open(struct log *log, const char *path, int flags, struct error_sink *er
 
 void log_close(struct log *log)
 {
-	tell_untold(log);
+	report_rest(log);
 	log_input_close(log->input);
 	log->input = NULL;
 	if (log->fd > STDIN_FILENO)
@@ -353,11 +355,8 @@ static inline __attribute__((always_inline)) bool take(struct log *log, struct l
 		r->line = log->line;
 		return true;
 	}
-	if (wrong == log_nothing)
-		return false;
-	count_damage(log, wrong);
-	if (log->strict)
-		*status = log->failed = -EBADMSG;
+	if (wrong != log_nothing)
+		*status = count_damage(log, wrong);
 	return false;
 }
 
@@ -369,11 +368,10 @@ static int end(struct log *log)
 	log->cut = NULL;
 	if (cut) {
 		log->line++;
-		count_damage(log, cut);
-		if (log->strict)
-			return log->failed = -EBADMSG;
+		if (count_damage(log, cut) < 0)
+			return -EBADMSG;
 	}
-	tell_untold(log);
+	report_rest(log);
 	return 0;
 }
 
@@ -385,7 +383,7 @@ static int next_record(struct log *log, struct log_record *r)
 		const char *wrong;
 
 		log->line++;
-		wrong = log_formats[log->format].read_record(log, r);
+		wrong = log_formats[log->format]->read_record(log, r);
 		if (log->broken)
 			return cannot_read(log, log->broken);
 		if (wrong == log_end) {
@@ -400,7 +398,7 @@ static int next_record(struct log *log, struct log_record *r)
 
 int log_next(struct log *log, struct log_record *r)
 {
-	const struct log_format_row *row = &log_formats[log->format];
+	const struct log_format_row *row = log_formats[log->format];
 	struct log_text line;
 	int status;
 

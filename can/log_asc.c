@@ -23,9 +23,6 @@
 #include <time.h>
 
 #include "can/log_formats.h"
-#include "can/log_parse.h"
-
-#define NS_PER_S INT64_C(1000000000)
 
 /* In the flags of a CANFD event. */
 #define FLAG_REMOTE 0x0010
@@ -33,27 +30,18 @@
 
 /* ---- is it one? ---- */
 
-static bool is_header(struct log_text line)
+/* "0.1 1 123 Rx ..." or "0.1 CANFD 1 Rx ..." */
+static bool asc_probe(struct log_text line)
 {
 	static const char *const headers[] = {
-		"date ", "base ", "//", "begin trigger", "internal events", "no internal events",
+		"date ", "base ", "//", "begin trigger", "internal events", "no internal events", NULL
 	};
-
-	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-		if (log_begins(line, headers[i]))
-			return true;
-	return false;
-}
-
-/* "0.1 1 123 Rx ..." or "0.1 CANFD 1 Rx ..." */
-bool log_asc_probe(struct log_text line)
-{
 	struct log_text rest = line, first = log_word(&rest), second = log_word(&rest);
 	int64_t ns;
 
-	if (is_header(line))
+	if (log_begins_any(line, headers))
 		return true;
-	return memchr(first.at, '.', (size_t)(first.end - first.at)) && log_time(&first, NS_PER_S, &ns) &&
+	return memchr(first.at, '.', (size_t)(first.end - first.at)) && log_time(&first, LOG_NS_PER_S, &ns) &&
 	       first.at == first.end && second.at < second.end && (log_digit(*second.at) || log_is(second, "CANFD"));
 }
 
@@ -105,7 +93,7 @@ static int64_t date_ns(struct log_text line)
 		return 0;
 	clock = log_word(&line);
 	if (!two_digits(&clock, ':', 23, &wall.tm_hour) || !two_digits(&clock, ':', 59, &wall.tm_min) ||
-	    !log_time(&clock, NS_PER_S, &seconds_ns) || clock.at != clock.end || seconds_ns >= 61 * NS_PER_S)
+	    !log_time(&clock, LOG_NS_PER_S, &seconds_ns) || clock.at != clock.end || seconds_ns >= 61 * LOG_NS_PER_S)
 		return 0;
 	word = log_word(&line);
 	if (log_is(word, "am") || log_is(word, "pm")) {
@@ -120,8 +108,8 @@ static int64_t date_ns(struct log_text line)
 		return 0;
 	wall.tm_mday = (int)day;
 	wall.tm_year = (int)year - 1900;
-	wall.tm_sec = (int)(seconds_ns / NS_PER_S);
-	return log_local_ns(wall, seconds_ns % NS_PER_S);
+	wall.tm_sec = (int)(seconds_ns / LOG_NS_PER_S);
+	return log_local_ns(wall, seconds_ns % LOG_NS_PER_S);
 }
 
 static const char *read_header(struct log *log, struct log_text line)
@@ -203,7 +191,7 @@ static const char *read_classic(struct log *log, struct log_record *r, struct lo
 		return "there is nothing after the channel";
 	wrong = read_id(f, id, base);
 	if (!read_direction(r, direction, &wish))
-		return wrong ? log_nothing : "after the identifier stands Rx or Tx";
+		return wrong ? log_nothing : "Rx or Tx must follow the identifier";
 	if (wish)
 		return log_nothing;
 	if (wrong)
@@ -219,7 +207,7 @@ static const char *read_classic(struct log *log, struct log_record *r, struct lo
 		wrong = read_code(f, log_word(&line), base);
 		wrong = wrong ? wrong : log_set_data(f, &line, base);
 	} else {
-		wrong = "after the direction stands d or r";
+		wrong = "d or r must follow the direction";
 	}
 	return wrong;
 }
@@ -256,7 +244,7 @@ static const char *read_fd(struct log *log, struct log_record *r, struct log_tex
 	if (wrong)
 		return wrong;
 	if (!read_direction(r, log_word(&line), &wish))
-		return "after the channel stands Rx or Tx";
+		return "Rx or Tx must follow the channel";
 	if (wish)
 		return log_nothing;
 	word = log_word(&line);
@@ -269,10 +257,10 @@ static const char *read_fd(struct log *log, struct log_record *r, struct log_tex
 	if (word.at < word.end && !log_digit(*word.at))
 		word = log_word(&line);
 	if (!read_bit(word, FRAME_BRS, &f->flags) || !read_bit(log_word(&line), FRAME_ESI, &f->flags))
-		return "before the length code stand BRS and ESI, 0 or 1 each";
+		return "BRS and ESI, 0 or 1 each, must precede the length code";
 	code = log_word(&line);
 	if (!log_number(log_word(&line), 10, FRAME_DATA_MAX_FD, &len))
-		return "after the length code stands the length, 0 to 64";
+		return "the length, 0 to 64, must follow the length code";
 	tail = line;
 	for (uint32_t i = 0; i < len; i++)
 		log_word(&tail);
@@ -284,12 +272,11 @@ static const char *read_fd(struct log *log, struct log_record *r, struct log_tex
 	f->id |= !f->flags && flags & FLAG_REMOTE ? FRAME_RTR : 0;
 	wrong = read_code(f, code, base);
 	if (!wrong && len != frame_data_len(f))
-		wrong = "length code and length do not fit";
-	wrong = wrong ? wrong : log_set_data(f, &line, base);
-	return wrong;
+		wrong = "length code and length do not match";
+	return wrong ? wrong : log_set_data(f, &line, base);
 }
 
-const char *log_asc_line(struct log *log, struct log_record *r, struct log_text line)
+static const char *asc_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	struct log_text word;
 	int64_t ns;
@@ -297,7 +284,7 @@ const char *log_asc_line(struct log *log, struct log_record *r, struct log_text 
 
 	if (!log_digit(*line.at))
 		return read_header(log, line);
-	if (!log_time(&line, NS_PER_S, &ns) || (line.at < line.end && !log_blank(*line.at)) ||
+	if (!log_time(&line, LOG_NS_PER_S, &ns) || (line.at < line.end && !log_blank(*line.at)) ||
 	    (log->of.relative && __builtin_add_overflow(log->of.now_ns, ns, &ns)))
 		return "no time: it is seconds, such as 12.003040";
 	log->of.now_ns = ns;
@@ -324,20 +311,20 @@ const char *log_asc_line(struct log *log, struct log_record *r, struct log_text 
 static void put_date(struct log_writer *w, const char *before, int64_t t_ns)
 {
 	static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-	const time_t s = (time_t)(t_ns / NS_PER_S);
+	const time_t s = (time_t)(t_ns / LOG_NS_PER_S);
 	struct tm wall;
 
 	if (!localtime_r(&s, &wall))
 		return;
 	log_writer_print(w, "%s %.3s %.3s %02d %02d:%02d:%02d.%03d %s %d\n", before, days + 3 * wall.tm_wday,
 			 months + 3 * wall.tm_mon, wall.tm_mday, (wall.tm_hour + 11) % 12 + 1, wall.tm_min, wall.tm_sec,
-			 (int)(t_ns % NS_PER_S / 1000000), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
+			 (int)(t_ns % LOG_NS_PER_S / 1000000), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
 }
 
 /* Both dates are that of the first frame, in whole milliseconds, which is as exact as they are; stamps count from
  * there.
  * Times that are not of the epoch have no date. */
-void log_asc_begin(struct log_writer *w, const struct log_record *first)
+static void asc_begin(struct log_writer *w, const struct log_record *first)
 {
 	const bool dated = log_writer_dated(first->t_ns);
 
@@ -351,42 +338,47 @@ void log_asc_begin(struct log_writer *w, const struct log_record *first)
 	log_writer_print(w, "   0.000000 Start of measurement\n");
 }
 
-static void put_bytes(struct log_writer *w, const struct frame *f)
-{
-	for (unsigned int i = 0, n = frame_data_len(f); i < n; i++)
-		log_writer_print(w, " %02X", f->data[i]);
-}
-
 static void put_fd(struct log_writer *w, const struct frame *f, unsigned int channel, const char *direction)
 {
 	const unsigned int brs = f->flags & FRAME_BRS ? 1 : 0, esi = f->flags & FRAME_ESI ? 1 : 0;
 
 	log_writer_print(w, "CANFD %3u %-4s %8X%s  %u %u %x %2u", channel, direction, frame_id(f),
-			 f->id & FRAME_EXT ? "x" : "", brs, esi, log_writer_code(f), f->len);
-	put_bytes(w, f);
+			 f->id & FRAME_EXT ? "x" : "", brs, esi, frame_code(f), f->len);
+	log_writer_data(w, f);
 	log_writer_print(w, " 0 0 %X 0 0 0 0 0\n", FLAG_FD | brs << 13 | esi << 14);
 }
 
-void log_asc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void asc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	const char *direction = r->direction == 'T' ? "Tx" : "Rx";
 	const int64_t ns = log_writer_since(w, r->t_ns);
 	const struct frame *f = &r->frame;
 
-	log_writer_print(w, "%4lld.%06lld ", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000));
+	log_writer_print(w, "%4lld.%06lld ", (long long)(ns / LOG_NS_PER_S), (long long)(ns % LOG_NS_PER_S / 1000));
 	if (f->id & FRAME_ERR) {
 		log_writer_print(w, "%u  ErrorFrame\n", channel);
 	} else if (f->flags & FRAME_FD) {
 		put_fd(w, f, channel, direction);
 	} else {
 		log_writer_print(w, "%u  %X%-8s %s   %c %x", channel, frame_id(f), f->id & FRAME_EXT ? "x" : "",
-				 direction, f->id & FRAME_RTR ? 'r' : 'd', log_writer_code(f));
-		put_bytes(w, f);
+				 direction, f->id & FRAME_RTR ? 'r' : 'd', frame_code(f));
+		log_writer_data(w, f);
 		log_writer_add(w, "\n", 1);
 	}
 }
 
-void log_asc_end(struct log_writer *w)
+static void asc_end(struct log_writer *w)
 {
 	log_writer_print(w, "End TriggerBlock\n");
 }
+
+const struct log_format_row log_asc_format = {
+	.name = "Vector ASC",
+	.suffix = ".asc",
+	.probe = asc_probe,
+	.read_line = asc_line,
+	.begin = asc_begin,
+	.put = asc_put,
+	.end = asc_end,
+	.lacks = LOG_NO_NAMES | LOG_NO_DETAILS | LOG_NO_PAST,
+};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "can/log_blf.h"
-#include "can/log_parse.h"
+#include "can/log_formats.h"
 
 #define ID_EXT 0x80000000u
 #define REMOTE 0x80
@@ -30,7 +30,7 @@ struct body {
 	size_t n;
 };
 
-static const char too_short[] = "the object is shorter than its type has it";
+static const char too_short[] = "the object is shorter than its type requires";
 
 /* ---- the header of the file ---- */
 
@@ -58,9 +58,22 @@ static const char *read_file_header(struct log *log, const unsigned char *b)
 
 /* ---- frames ---- */
 
-static const char *set_id(struct frame *f, uint32_t id)
+/* The identifier is at the same place in every message. */
+static const char *set_head(struct log_record *r, uint32_t channel, bool sent, struct body b)
 {
-	return log_set_id(f, id & ~ID_EXT, id & ID_EXT);
+	const uint32_t id = frame_le32(b.at + 4);
+	const char *wrong = log_set_channel(r, channel);
+
+	r->direction = sent ? 'T' : 'R';
+	return wrong ? wrong : log_set_id(&r->frame, id & ~ID_EXT, id & ID_EXT);
+}
+
+static void set_flags(struct frame *f, bool fd, bool brs, bool esi, bool remote)
+{
+	if (fd)
+		f->flags = (uint8_t)(FRAME_FD | (brs ? FRAME_BRS : 0) | (esi ? FRAME_ESI : 0));
+	else if (remote)
+		f->id |= FRAME_RTR;
 }
 
 /* dlc is a length code; n bytes are there at data. */
@@ -82,13 +95,9 @@ static const char *read_message(struct log_record *r, struct body b)
 
 	if (b.n < 16)
 		return too_short;
-	wrong = log_set_channel(r, frame_le16(b.at));
-	wrong = wrong ? wrong : set_id(&r->frame, frame_le32(b.at + 4));
-	if (wrong)
-		return wrong;
-	r->direction = b.at[2] & SENT ? 'T' : 'R';
-	r->frame.id |= b.at[2] & REMOTE ? FRAME_RTR : 0;
-	return set_data(&r->frame, b.at[3], b.at + 8, 8);
+	wrong = set_head(r, frame_le16(b.at), b.at[2] & SENT, b);
+	set_flags(&r->frame, false, false, false, b.at[2] & REMOTE);
+	return wrong ? wrong : set_data(&r->frame, b.at[3], b.at + 8, 8);
 }
 
 static const char *read_fd(struct log_record *r, struct body b)
@@ -97,17 +106,9 @@ static const char *read_fd(struct log_record *r, struct body b)
 
 	if (b.n < 20)
 		return too_short;
-	wrong = log_set_channel(r, frame_le16(b.at));
-	wrong = wrong ? wrong : set_id(&r->frame, frame_le32(b.at + 4));
-	if (wrong)
-		return wrong;
-	r->direction = b.at[2] & SENT ? 'T' : 'R';
-	if (b.at[13] & FD)
-		r->frame.flags =
-			(uint8_t)(FRAME_FD | (b.at[13] & FD_BRS ? FRAME_BRS : 0) | (b.at[13] & FD_ESI ? FRAME_ESI : 0));
-	else if (b.at[2] & REMOTE)
-		r->frame.id |= FRAME_RTR;
-	return set_data(&r->frame, b.at[3], b.at + 20, b.at[14] < b.n - 20 ? b.at[14] : b.n - 20);
+	wrong = set_head(r, frame_le16(b.at), b.at[2] & SENT, b);
+	set_flags(&r->frame, b.at[13] & FD, b.at[13] & FD_BRS, b.at[13] & FD_ESI, b.at[2] & REMOTE);
+	return wrong ? wrong : set_data(&r->frame, b.at[3], b.at + 20, b.at[14] < b.n - 20 ? b.at[14] : b.n - 20);
 }
 
 static const char *read_fd64(struct log_record *r, struct body b)
@@ -117,18 +118,10 @@ static const char *read_fd64(struct log_record *r, struct body b)
 
 	if (b.n < 40)
 		return too_short;
-	wrong = log_set_channel(r, b.at[0]);
-	wrong = wrong ? wrong : set_id(&r->frame, frame_le32(b.at + 4));
-	if (wrong)
-		return wrong;
 	flags = frame_le32(b.at + 12);
-	r->direction = b.at[34] ? 'T' : 'R';
-	if (flags & FD64)
-		r->frame.flags =
-			(uint8_t)(FRAME_FD | (flags & FD64_BRS ? FRAME_BRS : 0) | (flags & FD64_ESI ? FRAME_ESI : 0));
-	else if (flags & FD64_REMOTE)
-		r->frame.id |= FRAME_RTR;
-	return set_data(&r->frame, b.at[1], b.at + 40, b.at[2] < b.n - 40 ? b.at[2] : b.n - 40);
+	wrong = set_head(r, b.at[0], b.at[34], b);
+	set_flags(&r->frame, flags & FD64, flags & FD64_BRS, flags & FD64_ESI, flags & FD64_REMOTE);
+	return wrong ? wrong : set_data(&r->frame, b.at[1], b.at + 40, b.at[2] < b.n - 40 ? b.at[2] : b.n - 40);
 }
 
 static const char *read_error(struct log_record *r, struct body b)
@@ -146,7 +139,7 @@ static const char *read_fd_error(struct log_record *r, struct body b)
 	return wrong ? wrong : log_set_error(r);
 }
 
-static const struct {
+static const struct type {
 	enum blf_type type;
 	const char *(*read)(struct log_record *r, struct body b);
 } types[] = {
@@ -156,34 +149,33 @@ static const struct {
 	{ BLF_CAN_FD_ERROR_64, read_fd_error },
 };
 
+/* NULL: the object has no frame. */
+static const struct type *type_of(const unsigned char *object)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (types[i].type == frame_le32(object + 12))
+			return &types[i];
+	return NULL;
+}
+
 static const char *read_object(struct log *log, struct log_record *r, const unsigned char *object, uint32_t size)
 {
-	const uint32_t header = frame_le16(object + 4), type = frame_le32(object + 12);
+	const struct type *type = type_of(object);
+	const uint32_t header = frame_le16(object + 4);
 	uint64_t stamp;
 	const char *wrong;
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
-		if (types[i].type != type)
-			continue;
-		if (header < BLF_HEADER || header > size)
-			return "the size of an object's header is damaged";
-		stamp = log_le64(object + 24);
-		if (__builtin_mul_overflow(stamp, frame_le32(object + 16) == BLF_TIME_10US ? 10000u : 1u, &stamp) ||
-		    stamp > INT64_MAX)
-			return "the time is beyond all measure";
-		wrong = log_set_time(r, log->of.start_ns, (int64_t)stamp);
-		memset(&r->frame, 0, sizeof(r->frame));
-		return wrong ? wrong : types[i].read(r, (struct body){ object + header, size - header });
-	}
-	return log_nothing;
-}
-
-static bool is_frame(uint32_t type)
-{
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (types[i].type == type)
-			return true;
-	return false;
+	if (!type)
+		return log_nothing;
+	if (header < BLF_HEADER || header > size)
+		return "the size of an object's header is damaged";
+	stamp = log_le64(object + 24);
+	if (__builtin_mul_overflow(stamp, frame_le32(object + 16) == BLF_TIME_10US ? 10000u : 1u, &stamp) ||
+	    stamp > INT64_MAX)
+		return "the time is out of range";
+	wrong = log_set_time(r, log->of.start_ns, (int64_t)stamp);
+	memset(&r->frame, 0, sizeof(r->frame));
+	return wrong ? wrong : type->read(r, (struct body){ object + header, size - header });
 }
 
 /* Up to the next object; false: there is none. */
@@ -200,7 +192,7 @@ static bool find_object(struct log *log)
 	return b && !memcmp(b, "LOBJ", 4);
 }
 
-const char *log_blf_record(struct log *log, struct log_record *r)
+static const char *blf_record(struct log *log, struct log_record *r)
 {
 	const unsigned char *b = log_bytes(log, 4);
 	const char *wrong;
@@ -213,33 +205,35 @@ const char *log_blf_record(struct log *log, struct log_record *r)
 	if (!find_object(log)) {
 		if (!log_bytes(log, 4)) /* what is left is padding */
 			return log_end;
-		log_stop(log);
-		return "there is no object where one should be: what follows is lost";
+		return log_stop(log, "there is no object where one should be: what follows is lost");
 	}
 	b = log_bytes(log, BLF_BASE);
-	size = b ? frame_le32(b + 8) : 0;
-	if (!b && log->cut)
-		return log_end;
-	if (size < BLF_BASE) {
-		log_stop(log);
-		return b ? "the size of an object is damaged: what follows is lost" : "the object is cut off";
-	}
-	if (size > BLF_OBJECT_MAX && !is_frame(frame_le32(b + 12))) /* such as an image */
+	if (!b)
+		return log->cut ? log_end : log_stop(log, "the object is cut off");
+	size = frame_le32(b + 8);
+	if (size > BLF_OBJECT_MAX && !type_of(b)) /* such as an image */
 		return log_skip(log, size) || log->cut ? log_nothing : "the object is cut off";
-	if (size > BLF_OBJECT_MAX) {
-		log_stop(log);
-		return "the size of an object is damaged: what follows is lost";
-	}
+	if (size < BLF_BASE || size > BLF_OBJECT_MAX)
+		return log_stop(log, "the size of an object is damaged: what follows is lost");
 	b = log_bytes(log, size);
 	if (!b) {
-		const bool cut = log->cut;
-
-		if (!cut)
-			log_stop(log);
+		if (!log->cut)
+			return log_stop(log, "the object is cut off: it is lost");
 		log->begin = log->end;
-		return cut ? log_end : "the object is cut off: it is lost";
+		return log_end;
 	}
 	wrong = read_object(log, r, b, size);
 	log_skip(log, size);
 	return wrong;
 }
+
+/* log_open knows it by its containers. */
+const struct log_format_row log_blf_format = {
+	.name = "Vector BLF",
+	.suffix = ".blf",
+	.read_record = blf_record,
+	.begin = log_blf_begin,
+	.put = log_blf_put,
+	.end = log_blf_end,
+	.lacks = LOG_NO_NAMES | LOG_NO_DETAILS | LOG_NO_PAST,
+};

@@ -1,6 +1,8 @@
-/* log_blf.h: numbers of Vector's BLF.  Only for can/log_blf*.c. */
+/* log_blf.h: numbers of Vector's BLF, and its writer.  Only for can/log_blf*.c. */
 #ifndef CAN_LOG_BLF_H
 #define CAN_LOG_BLF_H
+
+#include "can/log_writer.h"
 
 #define BLF_FILE_HEADER 144 /* bytes of the header that we write */
 #define BLF_BASE 16	    /* of an object: "LOBJ", header size, version, object size, type */
@@ -24,5 +26,10 @@ enum blf_type {
 	BLF_CAN_FD_MESSAGE_64 = 101,
 	BLF_CAN_FD_ERROR_64 = 104,
 };
+
+/* log_blf_write.c */
+void log_blf_begin(struct log_writer *w, const struct log_record *first);
+void log_blf_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
+void log_blf_end(struct log_writer *w);
 
 #endif

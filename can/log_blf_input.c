@@ -37,12 +37,6 @@ bool log_blf_probe(const unsigned char *bytes, size_t n)
 	return n >= 4 && !memcmp(bytes, "LOGG", 4);
 }
 
-static int wrong(struct blf *b, const char *text)
-{
-	b->in.wrong = text;
-	return -EBADMSG;
-}
-
 /* Gathers n bytes in head.  1; 0: the file ends within them; or -errno. */
 static int gather(struct blf *b, size_t n)
 {
@@ -63,10 +57,10 @@ static int begin_file(struct blf *b)
 	uint32_t size;
 
 	if (more <= 0)
-		return more < 0 ? more : wrong(b, "the header of the file is cut off");
+		return more < 0 ? more : log_input_wrong(&b->in, "the header of the file is cut off");
 	size = frame_le32(b->head + 4);
 	if (size < 72 || size > BLF_OBJECT_MAX)
-		return wrong(b, "the header of the file is damaged");
+		return log_input_wrong(&b->in, "the header of the file is damaged");
 	b->size = log_le64(b->head + 16);
 	b->plain = size - 24;
 	b->begun = true;
@@ -79,12 +73,12 @@ static int begin_container(struct blf *b, uint32_t object_size)
 	uint16_t method;
 
 	if (more <= 0)
-		return more < 0 ? more : wrong(b, "a container is cut off: what follows is lost");
+		return more < 0 ? more : log_input_wrong(&b->in, "a container is cut off: what follows is lost");
 	if (object_size < BLF_CONTAINER)
-		return wrong(b, "the size of a container is damaged: what follows is lost");
+		return log_input_wrong(&b->in, "the size of a container is damaged: what follows is lost");
 	method = frame_le16(b->head + 16);
 	if (method != BLF_PLAIN && method != BLF_ZLIB)
-		return wrong(b, "a container has an unknown compression: what follows is lost");
+		return log_input_wrong(&b->in, "a container has an unknown compression: what follows is lost");
 	*(method == BLF_ZLIB ? &b->packed : &b->plain) = object_size - BLF_CONTAINER;
 	b->inside = method == BLF_ZLIB;
 	if (b->inside)
@@ -105,22 +99,23 @@ static int begin_object(struct blf *b)
 			return more;
 		if (!more) /* the last padding; or something is missing */
 			return b->size > b->bytes
-				       ? wrong(b, "the file is shorter than its header says: its end is lost")
+				       ? log_input_wrong(&b->in,
+							 "the file is shorter than its header says: its end is lost")
 				       : 0;
 		if (!memcmp(b->head, "LOBJ", 4))
 			break;
 		memmove(b->head, b->head + 1, --b->head_n);
 	}
 	if (b->head_n < 4)
-		return wrong(b, "there is no object where one should be: what follows is lost");
+		return log_input_wrong(&b->in, "there is no object where one should be: what follows is lost");
 	more = gather(b, BLF_BASE);
 	if (more <= 0)
-		return more < 0 ? more : wrong(b, "an object is cut off: what follows is lost");
+		return more < 0 ? more : log_input_wrong(&b->in, "an object is cut off: what follows is lost");
 	size = frame_le32(b->head + 8);
 	if (frame_le32(b->head + 12) == BLF_LOG_CONTAINER)
 		return begin_container(b, size);
 	if (size < BLF_BASE)
-		return wrong(b, "the size of an object is damaged: what follows is lost");
+		return log_input_wrong(&b->in, "the size of an object is damaged: what follows is lost");
 	b->plain = size - BLF_BASE;
 	return 1;
 }
@@ -144,7 +139,7 @@ static ssize_t give_plain(struct blf *b, unsigned char *to, size_t room)
 	size_t n = b->in.n - b->in.at;
 
 	if (more <= 0)
-		return more < 0 ? more : wrong(b, "an object is cut off: what follows is lost");
+		return more < 0 ? more : log_input_wrong(&b->in, "an object is cut off: what follows is lost");
 	n = n < room ? n : room;
 	n = n < b->plain ? n : (size_t)b->plain;
 	memcpy(to, b->in.bytes + b->in.at, n);
@@ -160,8 +155,9 @@ static int grow(struct blf *b)
 	unsigned char *more = room > CONTAINER_MAX ? NULL : realloc(b->container, room);
 
 	if (!more)
-		return room > CONTAINER_MAX ? wrong(b, "a container has more than 64 MiB: what follows is lost")
-					    : -ENOMEM;
+		return room > CONTAINER_MAX
+			       ? log_input_wrong(&b->in, "a container has more than 64 MiB: what follows is lost")
+			       : -ENOMEM;
 	b->container = more;
 	b->room = room;
 	return 0;
@@ -194,7 +190,7 @@ static int unpack_more(struct blf *b)
 		b->packed = 0;
 		b->inside = false;
 	} else if (status != Z_OK || (!b->packed && b->z.avail_out)) {
-		return wrong(b, "the compressed data of a container is damaged: what follows is lost");
+		return log_input_wrong(&b->in, "the compressed data of a container is damaged: what follows is lost");
 	}
 	return 0;
 }
@@ -235,7 +231,7 @@ static int drop(struct blf *b)
 	size_t n = b->in.n - b->in.at;
 
 	if (more <= 0)
-		return more < 0 ? more : wrong(b, "a container is cut off: what follows is lost");
+		return more < 0 ? more : log_input_wrong(&b->in, "a container is cut off: what follows is lost");
 	n = n < b->drop ? n : (size_t)b->drop;
 	b->in.at += n;
 	b->drop -= n;
@@ -260,7 +256,8 @@ static ssize_t blf_read(struct log_input *in, unsigned char *to, size_t room)
 		else if (b->given < b->held)
 			n = give_container(b, to, room);
 		else if (b->cut)
-			more = wrong(b, b->in.wrong ? b->in.wrong : "a container is cut off: what follows is lost");
+			more = log_input_wrong(&b->in, b->in.wrong ? b->in.wrong
+								   : "a container is cut off: what follows is lost");
 		else if (b->drop)
 			more = drop(b);
 		else

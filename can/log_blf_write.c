@@ -7,41 +7,21 @@
 #include "can/log_blf.h"
 #include "can/log_formats.h"
 
-#define NS_PER_S INT64_C(1000000000)
-
-static void put16(unsigned char *to, uint32_t value)
-{
-	to[0] = (unsigned char)value;
-	to[1] = (unsigned char)(value >> 8);
-}
-
-static void put32(unsigned char *to, uint32_t value)
-{
-	put16(to, value & 0xFFFF);
-	put16(to + 2, value >> 16);
-}
-
-static void put64(unsigned char *to, uint64_t value)
-{
-	put32(to, (uint32_t)value);
-	put32(to + 4, (uint32_t)(value >> 32));
-}
-
 static void put_system_time(unsigned char *to, int64_t t_ns)
 {
-	const time_t s = (time_t)(t_ns / NS_PER_S);
+	const time_t s = (time_t)(t_ns / LOG_NS_PER_S);
 	struct tm wall;
 
 	if (!log_writer_dated(t_ns) || !localtime_r(&s, &wall))
 		return;
-	put16(to, (uint32_t)wall.tm_year + 1900);
-	put16(to + 2, (uint32_t)wall.tm_mon + 1);
-	put16(to + 4, (uint32_t)wall.tm_wday);
-	put16(to + 6, (uint32_t)wall.tm_mday);
-	put16(to + 8, (uint32_t)wall.tm_hour);
-	put16(to + 10, (uint32_t)wall.tm_min);
-	put16(to + 12, (uint32_t)wall.tm_sec);
-	put16(to + 14, (uint32_t)(t_ns % NS_PER_S / 1000000));
+	frame_put_le(to, (uint64_t)wall.tm_year + 1900, 2);
+	frame_put_le(to + 2, (uint64_t)wall.tm_mon + 1, 2);
+	frame_put_le(to + 4, (uint64_t)wall.tm_wday, 2);
+	frame_put_le(to + 6, (uint64_t)wall.tm_mday, 2);
+	frame_put_le(to + 8, (uint64_t)wall.tm_hour, 2);
+	frame_put_le(to + 10, (uint64_t)wall.tm_min, 2);
+	frame_put_le(to + 12, (uint64_t)wall.tm_sec, 2);
+	frame_put_le(to + 14, (uint64_t)(t_ns % LOG_NS_PER_S / 1000000), 2);
 }
 
 /* Sizes and counts are those at the end, 0 in a file that cannot be written again. */
@@ -49,7 +29,7 @@ static void file_header(const struct log_writer *w, unsigned char header[BLF_FIL
 {
 	memset(header, 0, BLF_FILE_HEADER);
 	memcpy(header, "LOGG", 4);
-	put32(header + 4, BLF_FILE_HEADER);
+	frame_put_le(header + 4, BLF_FILE_HEADER, 4);
 	header[12] = 2; /* the version of the format */
 	header[13] = 6;
 	header[14] = 8;
@@ -57,19 +37,19 @@ static void file_header(const struct log_writer *w, unsigned char header[BLF_FIL
 	put_system_time(header + 40, w->start_ns);
 	if (!complete)
 		return;
-	put64(header + 16, w->total);
-	put64(header + 24, w->unpacked + BLF_FILE_HEADER);
-	put32(header + 32, (uint32_t)w->records);
+	frame_put_le(header + 16, w->total, 8);
+	frame_put_le(header + 24, w->unpacked + BLF_FILE_HEADER, 8);
+	frame_put_le(header + 32, (uint32_t)w->records, 4);
 	put_system_time(header + 56, w->last_ns);
 }
 
 static void base(unsigned char *to, uint32_t header_size, uint32_t size, enum blf_type type)
 {
 	memcpy(to, "LOBJ", 4);
-	put16(to + 4, header_size);
-	put16(to + 6, 1);
-	put32(to + 8, size);
-	put32(to + 12, type);
+	frame_put_le(to + 4, header_size, 2);
+	frame_put_le(to + 6, 1, 2);
+	frame_put_le(to + 8, size, 4);
+	frame_put_le(to + 12, type, 4);
 }
 
 static void end_container(struct log_writer *w)
@@ -84,8 +64,8 @@ static void end_container(struct log_writer *w)
 		return;
 	}
 	base(head, BLF_BASE, (uint32_t)(BLF_CONTAINER + n), BLF_LOG_CONTAINER);
-	put16(head + 16, BLF_ZLIB);
-	put32(head + 24, (uint32_t)w->held);
+	frame_put_le(head + 16, BLF_ZLIB, 2);
+	frame_put_le(head + 24, (uint32_t)w->held, 4);
 	log_writer_add(w, head, sizeof(head));
 	log_writer_add(w, packed, n);
 	log_writer_add(w, "\0\0\0", n % 4); /* as many bytes as others write */
@@ -103,8 +83,8 @@ static void put_object(struct log_writer *w, int64_t ns, enum blf_type type, con
 	to = w->container + w->held;
 	memset(to, 0, BLF_HEADER);
 	base(to, BLF_HEADER, (uint32_t)(BLF_HEADER + n), type);
-	put32(to + 16, 2);
-	put64(to + 24, (uint64_t)ns);
+	frame_put_le(to + 16, 2, 4);
+	frame_put_le(to + 24, (uint64_t)ns, 8);
 	memcpy(to + BLF_HEADER, body, n);
 	w->held += BLF_HEADER + n;
 }
@@ -125,14 +105,14 @@ void log_blf_put(struct log_writer *w, const struct log_record *r, unsigned int 
 	const int64_t ns = log_writer_since(w, r->t_ns);
 	unsigned char body[84] = { 0 };
 
-	put16(body, channel);
+	frame_put_le(body, channel, 2);
 	if (f->id & FRAME_ERR) {
 		put_object(w, ns, BLF_CAN_ERROR_EXT, body, 32);
 		return;
 	}
 	body[2] = (unsigned char)((r->direction == 'T' ? 1 : 0) | (f->id & FRAME_RTR ? 0x80 : 0));
-	body[3] = (unsigned char)log_writer_code(f);
-	put32(body + 4, frame_id(f) | (f->id & FRAME_EXT ? 0x80000000u : 0));
+	body[3] = (unsigned char)frame_code(f);
+	frame_put_le(body + 4, frame_id(f) | (f->id & FRAME_EXT ? 0x80000000u : 0), 4);
 	if (!(f->flags & FRAME_FD)) {
 		memcpy(body + 8, f->data, frame_data_len(f));
 		put_object(w, ns, BLF_CAN_MESSAGE, body, 16);

@@ -12,10 +12,8 @@
 #include "can/log_formats.h"
 #include "can/log_parse.h"
 
-#define NS_PER_S INT64_C(1000000000)
-
 /* candump without -L begins with a time in brackets, too. */
-bool log_candump_probe(struct log_text line)
+static bool candump_probe(struct log_text line)
 {
 	return *line.at == '(' && line.end - line.at > 1 && log_digit(line.at[1]) && !log_screen_probe(line);
 }
@@ -41,26 +39,10 @@ static const char *read_comment(struct log *log, struct log_text line)
 static bool read_time(struct log_text *line, int64_t *ns)
 {
 	line->at++;
-	return log_time(line, NS_PER_S, ns) && line->at < line->end && *line->at++ == ')';
+	return log_time(line, LOG_NS_PER_S, ns) && line->at < line->end && *line->at++ == ')';
 }
 
-static const char *read_bus(char bus[LOG_BUS_MAX], struct log_text *line)
-{
-	size_t n = 0;
-
-	log_skip_blanks(line);
-	for (; line->at < line->end && !log_blank(*line->at); line->at++) {
-		if ((unsigned char)*line->at < ' ' || *line->at == 0x7F)
-			return "a control character in the interface's name";
-		if (n == LOG_BUS_MAX - 1)
-			return "an interface's name has at most 15 bytes";
-		bus[n++] = *line->at;
-	}
-	bus[n] = '\0';
-	return n ? NULL : "there is no interface after the time";
-}
-
-const char *log_candump_line(struct log *log, struct log_record *r, struct log_text line)
+static const char *candump_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	struct log_text word;
 	const char *wrong;
@@ -71,7 +53,7 @@ const char *log_candump_line(struct log *log, struct log_record *r, struct log_t
 		return "not a line of candump -L: it begins with the time in brackets";
 	if (!read_time(&line, &r->t_ns))
 		return "no time: it is seconds in brackets, such as (1436509052.249713)";
-	wrong = read_bus(r->bus, &line);
+	wrong = log_set_name(r, log_word(&line));
 	if (wrong)
 		return wrong;
 	word = log_word(&line);
@@ -119,7 +101,7 @@ size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, c
 	return (size_t)(to - text);
 }
 
-void log_candump_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void candump_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	char text[LOG_WRITE_MAX];
 	size_t len = log_write_line(text, r->t_ns, r->bus, &r->frame);
@@ -137,3 +119,11 @@ size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames
 {
 	return (size_t)snprintf(text, LOG_WRITE_MAX, "# %.*s: %" PRIu64 " frames lost\n", LOG_BUS_MAX - 1, bus, frames);
 }
+
+const struct log_format_row log_candump_format = {
+	.name = "candump -L",
+	.suffix = ".log",
+	.probe = candump_probe,
+	.read_line = candump_line,
+	.put = candump_put,
+};

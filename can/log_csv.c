@@ -6,19 +6,16 @@
  * Data is base64.  Neither the bus nor CAN FD is in it; data of more than 8 bytes is of CAN FD.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "can/log_formats.h"
-#include "can/log_parse.h"
+#include "channels/base64.h"
+#include "config/text.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define HEADER "timestamp,arbitration_id,extended,remote,error,dlc,data"
 #define FIELDS 7
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-bool log_csv_probe(struct log_text line)
+static bool csv_probe(struct log_text line)
 {
 	return log_is(line, HEADER);
 }
@@ -38,16 +35,15 @@ static struct log_text field(struct log_text *line)
 static bool read_time(struct log_text f, int64_t *ns)
 {
 	struct log_text rest = f;
-	char text[40], *end;
+	char text[40];
 	double s;
 
-	if (log_time(&rest, NS_PER_S, ns) && rest.at == rest.end)
+	if (log_time(&rest, LOG_NS_PER_S, ns) && rest.at == rest.end)
 		return true;
 	if (f.end - f.at >= (long)sizeof(text) || f.at == f.end || !log_digit(*f.at))
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)(f.end - f.at), f.at);
-	s = strtod(text, &end);
-	if (*end || !(s >= 0 && s < 9e9))
+	if (text_real(text, &s) || s < 0 || s >= 9e9)
 		return false;
 	*ns = (int64_t)(s * 1e9 + 0.5);
 	return true;
@@ -55,27 +51,12 @@ static bool read_time(struct log_text f, int64_t *ns)
 
 static bool read_base64(struct frame *f, struct log_text text)
 {
-	unsigned int n = 0, bits = 0;
-	uint32_t word = 0;
+	uint8_t bytes[LOG_LINE_MAX];
+	const ssize_t n = base64_read(bytes, text.at, (size_t)(text.end - text.at));
 
-	if ((text.end - text.at) % 4)
+	if (n < 0 || n > FRAME_DATA_MAX_FD)
 		return false;
-	for (int pad = 0; pad < 2 && text.end > text.at && text.end[-1] == '='; pad++)
-		text.end--;
-	for (; text.at < text.end; text.at++) {
-		const char *digit = memchr(digits, *text.at, 64);
-
-		if (!digit)
-			return false;
-		word = word << 6 | (uint32_t)(digit - digits);
-		bits += 6;
-		if (bits < 8)
-			continue;
-		if (n == FRAME_DATA_MAX_FD)
-			return false;
-		bits -= 8;
-		f->data[n++] = (uint8_t)(word >> bits);
-	}
+	memcpy(f->data, bytes, (size_t)n);
 	f->len = (uint8_t)n;
 	return true;
 }
@@ -101,10 +82,10 @@ static const char *read_frame(struct frame *f, struct log_text data, uint32_t dl
 		return "the length is not that of the data";
 	if (f->len > FRAME_DATA_MAX)
 		f->flags = FRAME_FD;
-	return frame_len_fd(f->len) == f->len ? NULL : "there is no frame of such a length";
+	return frame_len_fd(f->len) == f->len ? NULL : "no frame has such a length";
 }
 
-const char *log_csv_line(struct log *log, struct log_record *r, struct log_text line)
+static const char *csv_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	bool extended, remote, error;
 	struct log_text f[FIELDS];
@@ -113,7 +94,7 @@ const char *log_csv_line(struct log *log, struct log_record *r, struct log_text 
 	uint32_t id, dlc;
 
 	(void)log;
-	if (log_csv_probe(line))
+	if (csv_probe(line))
 		return log_nothing;
 	for (const char *c = line.at; c < line.end; c++)
 		commas += *c == ',';
@@ -140,30 +121,33 @@ const char *log_csv_line(struct log *log, struct log_record *r, struct log_text 
 
 /* ---- writing ---- */
 
-void log_csv_begin(struct log_writer *w, const struct log_record *first)
+static void csv_begin(struct log_writer *w, const struct log_record *first)
 {
 	(void)first;
 	log_writer_print(w, HEADER "\n");
 }
 
-void log_csv_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void csv_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	const struct frame *f = &r->frame;
 	const bool error = f->id & FRAME_ERR;
-	const unsigned int n = error ? 0 : frame_data_len(f);
+	char data[BASE64_LEN(FRAME_DATA_MAX_FD)];
 	const int64_t ns = r->t_ns > 0 ? r->t_ns : 0;
 
 	(void)channel;
-	log_writer_print(w, "%lld.%09lld,0x%x,%d,%d,%d,%u,", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S),
-			 error ? 0 : frame_id(f), f->id & FRAME_EXT ? 1 : 0, f->id & FRAME_RTR ? 1 : 0, error,
-			 error ? 0 : f->len);
-	for (unsigned int i = 0; i < n; i += 3) {
-		const uint32_t word = (uint32_t)f->data[i] << 16 | (i + 1 < n ? (uint32_t)f->data[i + 1] << 8 : 0) |
-				      (i + 2 < n ? f->data[i + 2] : 0);
-		char four[5] = { digits[word >> 18], digits[word >> 12 & 63], i + 1 < n ? digits[word >> 6 & 63] : '=',
-				 i + 2 < n ? digits[word & 63] : '=', 0 };
-
-		log_writer_add(w, four, 4);
-	}
+	log_writer_print(w, "%lld.%09lld,0x%x,%d,%d,%d,%u,", (long long)(ns / LOG_NS_PER_S),
+			 (long long)(ns % LOG_NS_PER_S), error ? 0 : frame_id(f), f->id & FRAME_EXT ? 1 : 0,
+			 f->id & FRAME_RTR ? 1 : 0, error, error ? 0 : f->len);
+	log_writer_add(w, data, base64_write(data, f->data, error ? 0 : frame_data_len(f)));
 	log_writer_add(w, "\n", 1);
 }
+
+const struct log_format_row log_csv_format = {
+	.name = "CSV of python-can",
+	.suffix = ".csv",
+	.probe = csv_probe,
+	.read_line = csv_line,
+	.begin = csv_begin,
+	.put = csv_put,
+	.lacks = LOG_NO_FD | LOG_NO_BUSES | LOG_NO_DIRECTION | LOG_NO_NAMES | LOG_NO_DETAILS | LOG_NO_CODES,
+};

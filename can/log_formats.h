@@ -1,7 +1,8 @@
 /* log_formats.h: the table of formats.
  *
- * A text format reads lines and a binary format reads records; see log_parse.h.  A format that is written has all of
- * put, and begin and end as far as it needs them; see log_writer.h.
+ * Each format is a row at the end of its file.  A text format is known by a line and reads lines; a binary format is
+ * known by its first bytes and reads records; see log_parse.h.  A format that is written has put, and begin and end as
+ * far as it needs them; see log_writer.h.
  */
 #ifndef CAN_LOG_FORMATS_H
 #define CAN_LOG_FORMATS_H
@@ -34,6 +35,9 @@ struct log_format_row {
 	unsigned int lacks;
 };
 
-extern const struct log_format_row log_formats[LOG_FORMATS];
+extern const struct log_format_row *const log_formats[LOG_FORMATS];
+
+extern const struct log_format_row log_candump_format, log_screen_format, log_asc_format, log_trc_format,
+	log_csv_format, log_ixxat_format, log_blf_format, log_pcap_format, log_pcapng_format, log_mcap_format;
 
 #endif

@@ -21,12 +21,6 @@ bool log_gzip_probe(const unsigned char *bytes, size_t n)
 	return n >= 3 && bytes[0] == 0x1F && bytes[1] == 0x8B && bytes[2] == 8;
 }
 
-static ssize_t wrong(struct log_input *in, const char *text)
-{
-	in->wrong = text;
-	return -EBADMSG;
-}
-
 static ssize_t gzip_read(struct log_input *in, unsigned char *to, size_t room)
 {
 	struct gzip *g = (struct gzip *)in;
@@ -39,7 +33,8 @@ static ssize_t gzip_read(struct log_input *in, unsigned char *to, size_t room)
 		if (more < 0)
 			return more;
 		if (!more)
-			return g->member_ended ? 0 : wrong(in, "the gzip data is cut off: what follows is lost");
+			return g->member_ended ? 0
+					       : log_input_wrong(in, "the gzip data is cut off: what follows is lost");
 		if (g->member_ended)
 			inflateReset(&g->z);
 		g->z.next_in = in->bytes + in->at;
@@ -49,7 +44,7 @@ static ssize_t gzip_read(struct log_input *in, unsigned char *to, size_t room)
 		if (status == Z_MEM_ERROR)
 			return -ENOMEM;
 		if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-			return wrong(in, "the gzip data is damaged: what follows is lost");
+			return log_input_wrong(in, "the gzip data is damaged: what follows is lost");
 		g->member_ended = status == Z_STREAM_END;
 	}
 	return g->z.next_out - to;

@@ -46,6 +46,12 @@ int log_input_more(struct log_input *in)
 	return n > 0;
 }
 
+int log_input_wrong(struct log_input *in, const char *text)
+{
+	in->wrong = text;
+	return -EBADMSG;
+}
+
 void log_input_close(struct log_input *in)
 {
 	while (in) {

@@ -46,6 +46,8 @@ void log_input_close(struct log_input *in); /* all of the chain; may be NULL */
 /* For inputs: makes bytes[at] exist.  1, 0 at the end of what is below, or -errno (-EBADMSG: wrong is set). */
 int log_input_more(struct log_input *in);
 
+int log_input_wrong(struct log_input *in, const char *text); /* sets wrong; returns -EBADMSG */
+
 /* Reads from fd, again if a signal came.  As read(2), but -errno. */
 ssize_t log_input_fd(int fd, void *to, size_t room);
 

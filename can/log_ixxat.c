@@ -14,29 +14,18 @@
 #include <string.h>
 
 #include "can/log_formats.h"
-#include "can/log_parse.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define FIELDS 5
 #define HOURS_MAX 100000
 
 static const char columns[] = "\"Time\",\"Identifier (hex)\",\"Format\",\"Flags\",\"Data (hex)\"";
 
-static bool is_header(struct log_text line)
+static bool ixxat_probe(struct log_text line)
 {
-	static const char *const headers[] = { "date:",	    "start time:", "stop time:",
-					       "overruns:", "baudrate:",   "\"time\"" };
+	static const char *const headers[] = { "ASCII Trace IXXAT", "\"Time\",\"Identifier (hex)\"",
+					       "\"Time\";\"Identifier (hex)\"", NULL };
 
-	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-		if (log_begins(line, headers[i]))
-			return true;
-	return log_begins(line, "ASCII Trace IXXAT");
-}
-
-bool log_ixxat_probe(struct log_text line)
-{
-	return log_begins(line, "ASCII Trace IXXAT") || log_begins(line, "\"Time\",\"Identifier (hex)\"") ||
-	       log_begins(line, "\"Time\";\"Identifier (hex)\"");
+	return log_begins_any(line, headers);
 }
 
 /* ---- reading ---- */
@@ -79,9 +68,9 @@ static bool read_time(struct log_text f, int64_t *ns)
 	if (comma)
 		*comma = '.';
 	rest = (struct log_text){ text, text + strlen(text) };
-	if (!log_time(&rest, NS_PER_S, ns) || rest.at != rest.end || *ns >= 60 * NS_PER_S)
+	if (!log_time(&rest, LOG_NS_PER_S, ns) || rest.at != rest.end || *ns >= 60 * LOG_NS_PER_S)
 		return false;
-	*ns += (part[0] * INT64_C(3600) + part[1] * INT64_C(60)) * NS_PER_S;
+	*ns += (part[0] * INT64_C(3600) + part[1] * INT64_C(60)) * LOG_NS_PER_S;
 	return true;
 }
 
@@ -113,15 +102,17 @@ static const char *read_data(struct frame *f, struct log_text text)
 	return NULL;
 }
 
-const char *log_ixxat_line(struct log *log, struct log_record *r, struct log_text line)
+static const char *ixxat_line(struct log *log, struct log_record *r, struct log_text line)
 {
+	static const char *const headers[] = { "ASCII Trace IXXAT", "date:",	 "start time:", "stop time:",
+					       "overruns:",	    "baudrate:", "\"time\"",	NULL };
 	struct log_text f[FIELDS];
 	bool remote, extended;
 	const char *wrong;
 	uint32_t id;
 
 	(void)log;
-	if (is_header(line))
+	if (log_begins_any(line, headers))
 		return log_nothing;
 	for (size_t i = 0; i < FIELDS; i++)
 		if (!read_field(&line, &f[i]))
@@ -149,13 +140,13 @@ const char *log_ixxat_line(struct log *log, struct log_record *r, struct log_tex
 
 /* ---- writing ---- */
 
-void log_ixxat_begin(struct log_writer *w, const struct log_record *first)
+static void ixxat_begin(struct log_writer *w, const struct log_record *first)
 {
 	w->start_ns = log_writer_dated(first->t_ns) ? first->t_ns : 0;
 	log_writer_print(w, "ASCII Trace IXXAT MiniMon V3\n%s\n", columns);
 }
 
-void log_ixxat_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void ixxat_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	const int64_t us = log_writer_since(w, r->t_ns) / 1000;
 	const struct frame *f = &r->frame;
@@ -171,3 +162,14 @@ void log_ixxat_put(struct log_writer *w, const struct log_record *r, unsigned in
 		log_writer_print(w, i ? " %02X" : "%02X", f->data[i]);
 	log_writer_print(w, "\"\n");
 }
+
+const struct log_format_row log_ixxat_format = {
+	.name = "CSV of IXXAT",
+	.suffix = ".ixxat.csv",
+	.probe = ixxat_probe,
+	.read_line = ixxat_line,
+	.begin = ixxat_begin,
+	.put = ixxat_put,
+	.lacks =
+		LOG_NO_FD | LOG_NO_BUSES | LOG_NO_DIRECTION | LOG_NO_NAMES | LOG_NO_ERRORS | LOG_NO_CODES | LOG_NO_PAST,
+};

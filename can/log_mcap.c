@@ -4,14 +4,13 @@
 #include "can/log_formats.h"
 #include "can/log_input.h"
 #include "can/log_mcap.h"
-#include "can/log_parse.h"
 
 bool log_mcap_probe(const unsigned char *bytes, size_t n)
 {
 	return n >= 4 && !memcmp(bytes, "\x89MCA", 4);
 }
 
-const char *log_mcap_record(struct log *log, struct log_record *r)
+static const char *mcap_record(struct log *log, struct log_record *r)
 {
 	const unsigned char *bytes = log_bytes(log, sizeof(struct log_mcap_item));
 	struct log_mcap_item item;
@@ -30,3 +29,12 @@ const char *log_mcap_record(struct log *log, struct log_record *r)
 	r->frame = item.frame;
 	return NULL;
 }
+
+const struct log_format_row log_mcap_format = {
+	.name = "MCAP",
+	.suffix = ".mcap",
+	.read_record = mcap_record,
+	.begin = log_mcap_begin,
+	.put = log_mcap_put,
+	.end = log_mcap_end,
+};

@@ -6,7 +6,7 @@
 #ifndef CAN_LOG_MCAP_H
 #define CAN_LOG_MCAP_H
 
-#include "can/log.h"
+#include "can/log_writer.h"
 
 struct log_mcap_item {
 	int64_t t_ns;
@@ -17,5 +17,10 @@ struct log_mcap_item {
 	struct frame frame;
 };
 _Static_assert(sizeof(struct log_mcap_item) == 104, "without padding");
+
+/* NULL where the program is linked without them: drivers write no MCAP. */
+void log_mcap_begin(struct log_writer *w, const struct log_record *first) __attribute__((weak));
+void log_mcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel) __attribute__((weak));
+void log_mcap_end(struct log_writer *w) __attribute__((weak));
 
 #endif

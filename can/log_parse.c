@@ -7,7 +7,6 @@
 #include "can/frame_text.h"
 #include "can/log_parse.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define CHANNELS_MAX 9999
 
 const char log_nothing[] = "", log_end[] = "the end";
@@ -19,6 +18,13 @@ bool log_begins(struct log_text line, const char *text)
 	size_t len = strlen(text);
 
 	return (size_t)(line.end - line.at) >= len && !strncasecmp(line.at, text, len);
+}
+
+bool log_begins_any(struct log_text line, const char *const *texts)
+{
+	while (*texts && !log_begins(line, *texts))
+		texts++;
+	return *texts;
 }
 
 bool log_is(struct log_text word, const char *text)
@@ -52,7 +58,7 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns)
 	int64_t whole = 0, part = 0;
 
 	for (; at < end && log_digit(*at); at++) {
-		if (whole >= INT64_MAX / 10 / NS_PER_S)
+		if (whole >= INT64_MAX / 10 / LOG_NS_PER_S)
 			return false;
 		whole = whole * 10 + (*at - '0');
 	}
@@ -67,7 +73,7 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns)
 			return false;
 		part *= scale[at - from < 9 ? at - from : 9];
 	}
-	*ns = whole * unit_ns + part / (NS_PER_S / unit_ns);
+	*ns = whole * unit_ns + part / (LOG_NS_PER_S / unit_ns);
 	t->at = at;
 	return true;
 }
@@ -76,10 +82,26 @@ int log_stamp(const char *text, int64_t *ns)
 {
 	struct log_text t = { text, text + strlen(text) };
 
-	return log_time(&t, NS_PER_S, ns) && t.at == t.end ? 0 : -EINVAL;
+	return log_time(&t, LOG_NS_PER_S, ns) && t.at == t.end ? 0 : -EINVAL;
 }
 
 /* ---- pieces of a record ---- */
+
+const char *log_set_name(struct log_record *r, struct log_text name)
+{
+	const size_t n = (size_t)(name.end - name.at);
+
+	if (!n)
+		return "there is no interface after the time";
+	if (n >= LOG_BUS_MAX)
+		return "an interface's name has at most 15 bytes";
+	for (const char *c = name.at; c < name.end; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7F)
+			return "a control character in the interface's name";
+	memcpy(r->bus, name.at, n);
+	r->bus[n] = '\0';
+	return NULL;
+}
 
 const char *log_set_channel(struct log_record *r, uint32_t channel)
 {
@@ -102,7 +124,7 @@ const char *log_set_bus(struct log_record *r, struct log_text channel)
 
 const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns)
 {
-	return __builtin_add_overflow(start_ns, ns, &r->t_ns) ? "the time is beyond all measure" : NULL;
+	return __builtin_add_overflow(start_ns, ns, &r->t_ns) ? "the time is out of range" : NULL;
 }
 
 const char *log_set_id(struct frame *f, uint32_t id, bool extended)
@@ -160,5 +182,5 @@ int64_t log_local_ns(struct tm wall, int64_t fraction_ns)
 
 	wall.tm_isdst = -1;
 	s = mktime(&wall);
-	return s < 0 || s > INT64_MAX / NS_PER_S - 1 ? 0 : s * NS_PER_S + fraction_ns;
+	return s < 0 || s > INT64_MAX / LOG_NS_PER_S - 1 ? 0 : s * LOG_NS_PER_S + fraction_ns;
 }

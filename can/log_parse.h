@@ -15,27 +15,10 @@ struct log_text {
  * frame; log_end: the end of a binary file; else what is wrong. */
 extern const char log_nothing[], log_end[];
 
-/* Lines: a format is known by one of them. */
-const char *log_candump_line(struct log *log, struct log_record *r, struct log_text line);
-const char *log_screen_line(struct log *log, struct log_record *r, struct log_text line);
-const char *log_asc_line(struct log *log, struct log_record *r, struct log_text line);
-const char *log_trc_line(struct log *log, struct log_record *r, struct log_text line);
-const char *log_csv_line(struct log *log, struct log_record *r, struct log_text line);
-const char *log_ixxat_line(struct log *log, struct log_record *r, struct log_text line);
-bool log_candump_probe(struct log_text line);
-bool log_screen_probe(struct log_text line);
-bool log_asc_probe(struct log_text line);
-bool log_trc_probe(struct log_text line);
-bool log_csv_probe(struct log_text line);
-bool log_ixxat_probe(struct log_text line);
+#define LOG_NS_PER_S INT64_C(1000000000)
 
-/* Binary files: known by their first bytes. */
-const char *log_blf_record(struct log *log, struct log_record *r);
-const char *log_pcap_record(struct log *log, struct log_record *r);
-const char *log_pcapng_record(struct log *log, struct log_record *r);
-const char *log_mcap_record(struct log *log, struct log_record *r);
-bool log_pcap_probe(const unsigned char *bytes, size_t n);
-bool log_pcapng_probe(const unsigned char *bytes, size_t n);
+/* A line of candump without -L: it may begin with a time in brackets, as one with -L does. */
+bool log_screen_probe(struct log_text line);
 
 /* ---- bytes of a binary file ---- */
 
@@ -45,8 +28,8 @@ const unsigned char *log_bytes(struct log *log, size_t n);
 /* Takes n off.  false: the file ends before. */
 bool log_skip(struct log *log, uint64_t n);
 
-/* Nothing more can be read: where the next record begins is not known. */
-void log_stop(struct log *log);
+/* Nothing more can be read: where the next record begins is not known.  Returns why. */
+const char *log_stop(struct log *log, const char *why);
 
 static inline uint64_t log_le64(const unsigned char *b)
 {
@@ -84,8 +67,9 @@ static inline struct log_text log_word(struct log_text *t)
 	return word;
 }
 
-bool log_is(struct log_text word, const char *text);	 /* upper or lower case */
-bool log_begins(struct log_text line, const char *text); /* the same */
+bool log_is(struct log_text word, const char *text);		     /* upper or lower case */
+bool log_begins(struct log_text line, const char *text);	     /* the same */
+bool log_begins_any(struct log_text line, const char *const *texts); /* of a list that ends with NULL */
 
 /* All of the word is a number, at most max. */
 bool log_number(struct log_text word, unsigned int base, uint32_t max, uint32_t *number);
@@ -95,6 +79,7 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns);
 
 /* ---- pieces of a record: NULL, or the reason ---- */
 
+const char *log_set_name(struct log_record *r, struct log_text name);	/* of the interface */
 const char *log_set_bus(struct log_record *r, struct log_text channel); /* from 1 */
 const char *log_set_channel(struct log_record *r, uint32_t channel);	/* from 1 */
 const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns);

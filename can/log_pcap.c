@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "can/log_formats.h"
-#include "can/log_parse.h"
 #include "can/log_pcap.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define MAGIC_US 0xA1B2C3D4u
 #define MAGIC_NS 0xA1B23C4Du
+#define VERSION (4 << 16 | 2) /* 2.4 */
 #define FILE_HEADER 24
 #define PACKET_HEADER 16
 
@@ -66,7 +65,7 @@ uint32_t log_pcap_u32(const struct log *log, const unsigned char *b)
 
 /* ---- reading ---- */
 
-bool log_pcap_probe(const unsigned char *bytes, size_t n)
+static bool pcap_probe(const unsigned char *bytes, size_t n)
 {
 	const uint32_t magic = n >= 4 ? frame_le32(bytes) : 0, other = __builtin_bswap32(magic);
 
@@ -78,23 +77,19 @@ static const char *read_file_header(struct log *log)
 	const unsigned char *b = log_bytes(log, FILE_HEADER);
 	uint32_t magic;
 
-	if (!b) {
-		log_stop(log);
-		return "the header of the file is cut off";
-	}
+	if (!b)
+		return log_stop(log, "the header of the file is cut off");
 	magic = frame_le32(b);
 	log->of.swapped = magic != MAGIC_US && magic != MAGIC_NS;
 	log->of.unit_ns = log_pcap_u32(log, b) == MAGIC_NS ? 1 : 1000;
-	if ((log_pcap_u32(log, b + 20) & 0xFFFF) != LOG_PCAP_LINK_TYPE) {
-		log_stop(log);
-		return "the capture is not of a CAN interface (link type 227): capture on can0, not on any";
-	}
+	if ((log_pcap_u32(log, b + 20) & 0xFFFF) != LOG_PCAP_LINK_TYPE)
+		return log_stop(log, LOG_PCAP_NOT_CAN);
 	log_skip(log, FILE_HEADER);
 	log->line = 0;
 	return log_nothing;
 }
 
-const char *log_pcap_record(struct log *log, struct log_record *r)
+static const char *pcap_record(struct log *log, struct log_record *r)
 {
 	const unsigned char *b;
 	uint32_t len, fraction;
@@ -105,58 +100,59 @@ const char *log_pcap_record(struct log *log, struct log_record *r)
 	if (!log->of.unit_ns)
 		return read_file_header(log);
 	b = log_bytes(log, PACKET_HEADER);
-	len = b ? log_pcap_u32(log, b + 8) : 0;
-	if (!b || len > LOG_PCAP_PACKET_MAX) {
-		log_stop(log);
-		return b ? "the length of the packet is damaged: what follows is lost"
-			 : "the packet is cut off: it is lost";
-	}
+	if (!b)
+		return log_stop(log, "the packet is cut off: it is lost");
+	len = log_pcap_u32(log, b + 8);
+	if (len > LOG_PCAP_PACKET_MAX)
+		return log_stop(log, "the length of the packet is damaged: what follows is lost");
 	fraction = log_pcap_u32(log, b + 4);
-	r->t_ns = log_pcap_u32(log, b) * NS_PER_S + fraction * log->of.unit_ns;
+	r->t_ns = log_pcap_u32(log, b) * LOG_NS_PER_S + fraction * log->of.unit_ns;
 	r->direction = 0;
 	strcpy(r->bus, "can0");
 	b = log_bytes(log, PACKET_HEADER + len);
-	if (!b) {
-		log_stop(log);
-		return "the packet is cut off: it is lost";
-	}
-	wrong = fraction * log->of.unit_ns >= NS_PER_S ? "the time is damaged: its fraction is more than a second"
-						       : log_set_socketcan(r, b + PACKET_HEADER, len);
+	if (!b)
+		return log_stop(log, "the packet is cut off: it is lost");
+	wrong = fraction * log->of.unit_ns >= LOG_NS_PER_S ? "the time is damaged: its fraction is more than a second"
+							   : log_set_socketcan(r, b + PACKET_HEADER, len);
 	log_skip(log, PACKET_HEADER + len);
 	return wrong;
 }
 
 /* ---- writing ---- */
 
-void log_pcap_put32(struct log_writer *w, uint32_t value)
+void log_pcap_numbers(struct log_writer *w, const uint32_t *numbers, size_t n)
 {
-	const unsigned char b[4] = { (unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
-				     (unsigned char)(value >> 24) };
+	for (size_t i = 0; i < n; i++) {
+		unsigned char b[4];
 
-	log_writer_add(w, b, 4);
+		frame_put_le(b, numbers[i], sizeof(b));
+		log_writer_add(w, b, sizeof(b));
+	}
 }
 
-void log_pcap_begin(struct log_writer *w, const struct log_record *first)
+static void pcap_begin(struct log_writer *w, const struct log_record *first)
 {
 	(void)first;
-	log_pcap_put32(w, MAGIC_NS);
-	log_pcap_put32(w, 4 << 16 | 2); /* version 2.4 */
-	log_pcap_put32(w, 0);
-	log_pcap_put32(w, 0);
-	log_pcap_put32(w, LOG_PCAP_PACKET);
-	log_pcap_put32(w, LOG_PCAP_LINK_TYPE);
+	LOG_PCAP_NUMBERS(w, MAGIC_NS, VERSION, 0, 0, LOG_PCAP_PACKET, LOG_PCAP_LINK_TYPE);
 }
 
-void log_pcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void pcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	const int64_t ns = r->t_ns > 0 ? r->t_ns : 0;
 	unsigned char packet[LOG_PCAP_PACKET];
-	const size_t n = log_pcap_packet(packet, &r->frame);
+	const uint32_t n = (uint32_t)log_pcap_packet(packet, &r->frame);
 
 	(void)channel;
-	log_pcap_put32(w, (uint32_t)(ns / NS_PER_S));
-	log_pcap_put32(w, (uint32_t)(ns % NS_PER_S));
-	log_pcap_put32(w, (uint32_t)n);
-	log_pcap_put32(w, (uint32_t)n);
+	LOG_PCAP_NUMBERS(w, (uint32_t)(ns / LOG_NS_PER_S), (uint32_t)(ns % LOG_NS_PER_S), n, n);
 	log_writer_add(w, packet, n);
 }
+
+const struct log_format_row log_pcap_format = {
+	.name = "pcap of SocketCAN",
+	.suffix = ".pcap",
+	.probe_bytes = pcap_probe,
+	.read_record = pcap_record,
+	.begin = pcap_begin,
+	.put = pcap_put,
+	.lacks = LOG_NO_BUSES | LOG_NO_DIRECTION | LOG_NO_NAMES,
+};

@@ -4,7 +4,8 @@
 
 #include "can/log.h"
 
-#define LOG_PCAP_LINK_TYPE 227	 /* LINKTYPE_CAN_SOCKETCAN */
+#define LOG_PCAP_LINK_TYPE 227 /* LINKTYPE_CAN_SOCKETCAN */
+#define LOG_PCAP_NOT_CAN "the capture is not of a CAN interface (link type 227): capture on can0, not on any"
 #define LOG_PCAP_PACKET 72	 /* the longest frame */
 #define LOG_PCAP_PACKET_MAX 4096 /* a longer packet is damaged */
 
@@ -14,7 +15,10 @@ uint32_t log_pcap_u32(const struct log *log, const unsigned char *b);
 /* The frame as a packet; returns its length. */
 size_t log_pcap_packet(unsigned char to[LOG_PCAP_PACKET], const struct frame *f);
 
+/* Writes numbers of four bytes, the low byte first. */
 struct log_writer;
-void log_pcap_put32(struct log_writer *w, uint32_t value); /* the low byte first */
+void log_pcap_numbers(struct log_writer *w, const uint32_t *numbers, size_t n);
+#define LOG_PCAP_NUMBERS(w, ...) \
+	log_pcap_numbers(w, (const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
 #endif

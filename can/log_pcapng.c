@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "can/log_formats.h"
-#include "can/log_parse.h"
 #include "can/log_pcap.h"
 
 #define SECTION 0x0A0D0D0Au
 #define SECTION_ORDER 0x1A2B3C4Du
+#define VERSION 1 /* 1.0 */
 #define INTERFACE 1u
 #define PACKET_OLD 2u
 #define PACKET_SIMPLE 3u
@@ -38,7 +38,7 @@ static uint16_t u16(const struct log *log, const unsigned char *b)
 	return log->of.swapped ? __builtin_bswap16(frame_le16(b)) : frame_le16(b);
 }
 
-bool log_pcapng_probe(const unsigned char *bytes, size_t n)
+static bool pcapng_probe(const unsigned char *bytes, size_t n)
 {
 	return n >= 4 && frame_le32(bytes) == SECTION;
 }
@@ -140,17 +140,14 @@ static const char *read_packet(struct log *log, struct log_record *r, struct blo
 		return "the packet is of an interface that the file does not describe";
 	of = &log->of.interfaces[interface];
 	if (of->link_type != LOG_PCAP_LINK_TYPE)
-		return other_link_types_only(log)
-			       ? "the capture is not of a CAN interface (link type 227): capture on can0, "
-				 "not on any"
-			       : log_nothing;
+		return other_link_types_only(log) ? LOG_PCAP_NOT_CAN : log_nothing;
 	stamp = (uint64_t)log_pcap_u32(log, b.at + 4) << 32 | log_pcap_u32(log, b.at + 8);
 	len = log_pcap_u32(log, b.at + 12);
 	padded = len > b.n ? UINT32_MAX : (len + 3) / 4 * 4;
 	if (padded > b.n - 20)
 		return "the packet is longer than its block";
 	if (!read_time(of, stamp, &r->t_ns))
-		return "the time is beyond all measure";
+		return "the time is out of range";
 	memcpy(r->bus, of->name, sizeof(r->bus));
 	r->direction = 0;
 	options = (struct block){ b.at + 20 + padded, b.n - 20 - padded };
@@ -184,8 +181,9 @@ static const char *read_block(struct log *log, struct log_record *r, uint32_t ty
 	}
 }
 
-const char *log_pcapng_record(struct log *log, struct log_record *r)
+static const char *pcapng_record(struct log *log, struct log_record *r)
 {
+	static const char cut_off[] = "the block is cut off: it is lost";
 	const unsigned char *b;
 	const char *wrong;
 	uint32_t type, len;
@@ -193,26 +191,23 @@ const char *log_pcapng_record(struct log *log, struct log_record *r)
 	if (!log_bytes(log, 1))
 		return log_end;
 	b = log_bytes(log, BLOCK_MIN);
-	if (b && frame_le32(b) == SECTION)
+	if (!b)
+		return log_stop(log, cut_off);
+	if (frame_le32(b) == SECTION)
 		log->of.swapped = frame_le32(b + 8) != SECTION_ORDER;
-	type = b ? log_pcap_u32(log, b) : 0;
-	len = b ? log_pcap_u32(log, b + 4) : 0;
-	if (!b || len < BLOCK_MIN || len % 4 || (len > BLOCK_MAX && type == PACKET)) {
-		log_stop(log);
-		return b ? "the length of a block is damaged: what follows is lost"
-			 : "the block is cut off: it is lost";
-	}
+	type = log_pcap_u32(log, b);
+	len = log_pcap_u32(log, b + 4);
+	if (len < BLOCK_MIN || len % 4 || (len > BLOCK_MAX && type == PACKET))
+		return log_stop(log, "the length of a block is damaged: what follows is lost");
 	if (len > BLOCK_MAX) {
 		if (!log_skip(log, len))
-			return "the block is cut off: it is lost";
+			return cut_off;
 		log->line--;
 		return log_nothing;
 	}
 	b = log_bytes(log, len);
-	if (!b) {
-		log_stop(log);
-		return "the block is cut off: it is lost";
-	}
+	if (!b)
+		return log_stop(log, cut_off);
 	wrong = read_block(log, r, type, (struct block){ b + 8, len - BLOCK_MIN });
 	log_skip(log, len);
 	if (wrong == log_nothing && type != PACKET && type != PACKET_OLD)
@@ -222,16 +217,10 @@ const char *log_pcapng_record(struct log *log, struct log_record *r)
 
 /* ---- writing ---- */
 
-void log_pcapng_begin(struct log_writer *w, const struct log_record *first)
+static void pcapng_begin(struct log_writer *w, const struct log_record *first)
 {
 	(void)first;
-	log_pcap_put32(w, SECTION);
-	log_pcap_put32(w, 28);
-	log_pcap_put32(w, SECTION_ORDER);
-	log_pcap_put32(w, 1); /* version 1.0 */
-	log_pcap_put32(w, UINT32_MAX);
-	log_pcap_put32(w, UINT32_MAX);
-	log_pcap_put32(w, 28);
+	LOG_PCAP_NUMBERS(w, SECTION, 28, SECTION_ORDER, VERSION, UINT32_MAX, UINT32_MAX, 28);
 	w->interfaces_n = 0;
 }
 
@@ -240,20 +229,13 @@ static void put_interface(struct log_writer *w, const char *name)
 {
 	const uint32_t n = (uint32_t)strlen(name), len = 20 + 4 + (n + 3) / 4 * 4 + 8 + 4;
 
-	log_pcap_put32(w, INTERFACE);
-	log_pcap_put32(w, len);
-	log_pcap_put32(w, LOG_PCAP_LINK_TYPE);
-	log_pcap_put32(w, LOG_PCAP_PACKET);
-	log_pcap_put32(w, OPTION_NAME | n << 16);
+	LOG_PCAP_NUMBERS(w, INTERFACE, len, LOG_PCAP_LINK_TYPE, LOG_PCAP_PACKET, OPTION_NAME | n << 16);
 	log_writer_add(w, name, n);
 	log_writer_add(w, "\0\0\0", (4 - n % 4) % 4);
-	log_pcap_put32(w, OPTION_RESOLUTION | 1 << 16);
-	log_pcap_put32(w, 9);
-	log_pcap_put32(w, 0);
-	log_pcap_put32(w, len);
+	LOG_PCAP_NUMBERS(w, OPTION_RESOLUTION | 1 << 16, 9, 0, len);
 }
 
-void log_pcapng_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void pcapng_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	const uint64_t ns = r->t_ns > 0 ? (uint64_t)r->t_ns : 0;
 	unsigned char packet[LOG_PCAP_PACKET];
@@ -265,18 +247,18 @@ void log_pcapng_put(struct log_writer *w, const struct log_record *r, unsigned i
 		put_interface(w, w->buses[w->interfaces_n].name);
 	while (strcmp(w->buses[interface].name, r->bus) != 0)
 		interface++;
-	log_pcap_put32(w, PACKET);
-	log_pcap_put32(w, len);
-	log_pcap_put32(w, interface);
-	log_pcap_put32(w, (uint32_t)(ns >> 32));
-	log_pcap_put32(w, (uint32_t)ns);
-	log_pcap_put32(w, n);
-	log_pcap_put32(w, n);
+	LOG_PCAP_NUMBERS(w, PACKET, len, interface, (uint32_t)(ns >> 32), (uint32_t)ns, n, n);
 	log_writer_add(w, packet, n);
-	if (r->direction) {
-		log_pcap_put32(w, OPTION_FLAGS | 4 << 16);
-		log_pcap_put32(w, r->direction == 'R' ? 1 : 2);
-		log_pcap_put32(w, 0);
-	}
-	log_pcap_put32(w, len);
+	if (r->direction)
+		LOG_PCAP_NUMBERS(w, OPTION_FLAGS | 4 << 16, r->direction == 'R' ? 1 : 2, 0);
+	LOG_PCAP_NUMBERS(w, len);
 }
+
+const struct log_format_row log_pcapng_format = {
+	.name = "pcapng of SocketCAN",
+	.suffix = ".pcapng",
+	.probe_bytes = pcapng_probe,
+	.read_record = pcapng_record,
+	.begin = pcapng_begin,
+	.put = pcapng_put,
+};

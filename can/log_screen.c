@@ -14,10 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "can/log_parse.h"
+#include "can/log_formats.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define EPOCH_NS (INT64_C(100000000) * NS_PER_S) /* larger stamps are of -ta */
+#define EPOCH_NS (INT64_C(100000000) * LOG_NS_PER_S) /* larger stamps are of -ta */
 
 /* "[4]", "[12]" */
 static bool is_length(struct log_text word)
@@ -47,23 +46,18 @@ static bool read_date(struct log_text t, int64_t *ns)
 {
 	struct tm wall = { 0 };
 	struct log_text seconds;
+	const char *rest;
 	char text[32];
-	int used = 0;
 
 	snprintf(text, sizeof(text), "%.*s", (int)(t.end - t.at), t.at);
-	if (sscanf(text, "%4d-%2d-%2d %2d:%2d:%n", &wall.tm_year, &wall.tm_mon, &wall.tm_mday, &wall.tm_hour,
-		   &wall.tm_min, &used) != 5 ||
-	    !used || wall.tm_year < 1970 || wall.tm_year > 2200 || wall.tm_mon < 1 || wall.tm_mon > 12 ||
-	    wall.tm_mday < 1 || wall.tm_mday > 31 || wall.tm_hour < 0 || wall.tm_hour > 23 || wall.tm_min < 0 ||
-	    wall.tm_min > 59)
+	rest = strptime(text, "%Y-%m-%d %H:%M:", &wall);
+	if (!rest || wall.tm_year < 70 || wall.tm_year > 300)
 		return false;
-	seconds = (struct log_text){ text + used, text + strlen(text) };
-	if (!log_time(&seconds, NS_PER_S, ns) || seconds.at != seconds.end || *ns >= 61 * NS_PER_S)
+	seconds = (struct log_text){ rest, text + strlen(text) };
+	if (!log_time(&seconds, LOG_NS_PER_S, ns) || seconds.at != seconds.end || *ns >= 61 * LOG_NS_PER_S)
 		return false;
-	wall.tm_year -= 1900;
-	wall.tm_mon -= 1;
-	wall.tm_sec = (int)(*ns / NS_PER_S);
-	*ns = log_local_ns(wall, *ns % NS_PER_S);
+	wall.tm_sec = (int)(*ns / LOG_NS_PER_S);
+	*ns = log_local_ns(wall, *ns % LOG_NS_PER_S);
 	return true;
 }
 
@@ -77,7 +71,7 @@ static bool read_stamp(struct log_text *line, int64_t *ns)
 	line->at = bracket + 1;
 	if (memchr(t.at, '-', (size_t)(t.end - t.at)))
 		return read_date(t, ns);
-	return log_time(&t, NS_PER_S, ns) && t.at == t.end;
+	return log_time(&t, LOG_NS_PER_S, ns) && t.at == t.end;
 }
 
 /* Does a stamp of the lines ahead go back? */
@@ -107,7 +101,7 @@ static const char *set_time(struct log *log, struct log_record *r, int64_t ns)
 		log->of.relative = ns < EPOCH_NS && goes_back(log, ns);
 	log->of.placed = true;
 	if (log->of.relative && __builtin_add_overflow(log->of.now_ns, ns, &ns))
-		return "the time is beyond all measure";
+		return "the time is out of range";
 	log->of.now_ns = r->t_ns = ns;
 	return NULL;
 }
@@ -116,18 +110,9 @@ static const char *set_time(struct log *log, struct log_record *r, int64_t ns)
 
 static const char *set_bus(struct log_record *r, struct log_text word)
 {
-	const size_t n = (size_t)(word.end - word.at);
-
-	if (memchr(word.at, '\033', n))
+	if (memchr(word.at, '\033', (size_t)(word.end - word.at)))
 		return "colours of candump -c: record without";
-	for (const char *c = word.at; c < word.end; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7F)
-			return "a control character in the interface's name";
-	if (!n || n >= LOG_BUS_MAX)
-		return "an interface's name has 1 to 15 bytes";
-	memcpy(r->bus, word.at, n);
-	r->bus[n] = '\0';
-	return NULL;
+	return log_set_name(r, word);
 }
 
 static const char *read_id(struct frame *f, struct log_text word)
@@ -151,14 +136,13 @@ static const char *read_length(struct frame *f, struct log_text word)
 
 	if (!is_length(word) ||
 	    !log_number((struct log_text){ word.at + 1, word.end - 1 }, 10, FRAME_DATA_MAX_FD, &len))
-		return "after the identifier stands the length in brackets, such as [8]";
+		return "the length in brackets, such as [8], must follow the identifier";
 	f->flags |= fd ? FRAME_FD : 0;
 	f->len = (uint8_t)len;
 	if (f->id & FRAME_ERR && (fd || len != FRAME_DATA_MAX))
 		return "an error frame has 8 bytes";
-	return (!fd && (f->flags || len > FRAME_DATA_MAX)) || frame_len_fd(len) != len
-		       ? "there is no frame of such a length"
-		       : NULL;
+	return (!fd && (f->flags || len > FRAME_DATA_MAX)) || frame_len_fd(len) != len ? "no frame has such a length"
+										       : NULL;
 }
 
 /* With -S as one word, from the last byte to the first. */
@@ -225,7 +209,7 @@ static const char *read_drops(struct log *log, struct log_text line)
 	return log_nothing;
 }
 
-const char *log_screen_line(struct log *log, struct log_record *r, struct log_text line)
+static const char *screen_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	const bool detail = log->of.error;
 	const char *wrong;
@@ -254,3 +238,10 @@ const char *log_screen_line(struct log *log, struct log_record *r, struct log_te
 		return "there is something after the data";
 	return NULL;
 }
+
+const struct log_format_row log_screen_format = {
+	.name = "candump -t",
+	.suffix = ".txt",
+	.probe = log_screen_probe,
+	.read_line = screen_line,
+};

@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "can/log_formats.h"
-#include "can/log_parse.h"
 #include "config/text.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -62,7 +61,7 @@ static const struct type {
 /* ---- is it one? ---- */
 
 /* "1) 100 0123 8 ...": not the rest of "(1436509052.249713) can0 ..." that was cut in two. */
-bool log_trc_probe(struct log_text line)
+static bool trc_probe(struct log_text line)
 {
 	struct log_text number = log_word(&line), second = log_word(&line);
 	uint32_t n;
@@ -207,7 +206,7 @@ static const char *read_len(struct frame *f, const struct message *m)
 	if (m->len_is_code)
 		return log_number(m->len, 10, 15, &len) ? log_set_code(f, len) : "a length code is 0 to 15";
 	if (!log_number(m->len, 10, max, &len) || frame_len_fd(len) != len)
-		return "there is no frame of such a length";
+		return "no frame has such a length";
 	f->len = (uint8_t)len;
 	return NULL;
 }
@@ -232,7 +231,7 @@ static const char *read_frame(struct frame *f, const struct message *m)
 	return wrong ? wrong : log_set_data(f, &data, 16);
 }
 
-const char *log_trc_line(struct log *log, struct log_record *r, struct log_text line)
+static const char *trc_line(struct log *log, struct log_record *r, struct log_text line)
 {
 	struct message m = { .type = &types[0] };
 	struct log_text first;
@@ -262,8 +261,7 @@ const char *log_trc_line(struct log *log, struct log_record *r, struct log_text 
 		return log_nothing;
 	if (m.type->kind == KIND_ERROR || log_is(first, "ERROR"))
 		return log_set_error(r);
-	wrong = read_frame(&r->frame, &m);
-	return wrong;
+	return read_frame(&r->frame, &m);
 }
 
 /* ---- writing, version 2.1 ---- */
@@ -287,7 +285,7 @@ static void put_start(struct log_writer *w, int64_t t_ns)
 			 (unsigned long long)((unsigned __int128)ns * 100000000000000 / 86400000000000));
 }
 
-void log_trc_begin(struct log_writer *w, const struct log_record *first)
+static void trc_begin(struct log_writer *w, const struct log_record *first)
 {
 	const bool dated = log_writer_dated(first->t_ns);
 
@@ -298,7 +296,7 @@ void log_trc_begin(struct log_writer *w, const struct log_record *first)
 	log_writer_print(w, ";$COLUMNS=N,O,T,B,I,d,R,L,D\r\n");
 }
 
-void log_trc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void trc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	static const char *const fd[] = { "FD", "FB", "FE", "BI" };
 	const int64_t ns = log_writer_since(w, r->t_ns);
@@ -316,8 +314,17 @@ void log_trc_put(struct log_writer *w, const struct log_record *r, unsigned int 
 			 : f->id & FRAME_RTR ? "RR"
 					     : "DT",
 			 channel, f->id & FRAME_EXT ? 0 : 4, "", f->id & FRAME_EXT ? 8 : 4, frame_id(f), direction,
-			 log_writer_code(f));
-	for (unsigned int i = 0, n = frame_data_len(f); i < n; i++)
-		log_writer_print(w, " %02X", f->data[i]);
+			 frame_code(f));
+	log_writer_data(w, f);
 	log_writer_print(w, "\r\n");
 }
+
+const struct log_format_row log_trc_format = {
+	.name = "PCAN TRC",
+	.suffix = ".trc",
+	.probe = trc_probe,
+	.read_line = trc_line,
+	.begin = trc_begin,
+	.put = trc_put,
+	.lacks = LOG_NO_NAMES | LOG_NO_DETAILS | LOG_NO_PAST,
+};

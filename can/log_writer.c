@@ -12,10 +12,9 @@
 #include "can/frame_error.h"
 #include "can/log_formats.h"
 #include "can/log_output.h"
-#include "can/log_writer.h"
+#include "config/text.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define DATED_NS (INT64_C(100000000) * NS_PER_S) /* stamps above are of the epoch, since 1973 */
+#define DATED_NS (INT64_C(100000000) * LOG_NS_PER_S) /* stamps above are of the epoch, since 1973 */
 
 /* ---- bytes ---- */
 
@@ -92,13 +91,10 @@ int64_t log_writer_since(const struct log_writer *w, int64_t t_ns)
 	return t_ns > w->start_ns ? t_ns - w->start_ns : 0;
 }
 
-unsigned int log_writer_code(const struct frame *f)
+void log_writer_data(struct log_writer *w, const struct frame *f)
 {
-	const unsigned int len = f->len;
-
-	if (!(f->flags & FRAME_FD))
-		return f->dlc > FRAME_DATA_MAX ? f->dlc : len;
-	return len <= 8 ? len : len <= 24 ? 6 + len / 4 : 11 + len / 16;
+	for (unsigned int i = 0, n = frame_data_len(f); i < n; i++)
+		log_writer_print(w, " %02X", f->data[i]);
 }
 
 /* ---- the file ---- */
@@ -121,8 +117,8 @@ static size_t bare(const char *path)
 int log_writer_format(const char *path, enum log_format *format, struct error_sink *errors)
 {
 	const size_t len = bare(path);
-	char known[160];
-	size_t at = 0;
+	char text[160];
+	struct text_out known = text_out(text, sizeof(text));
 	int best = -1;
 
 	if (!strcmp(path, "-")) {
@@ -130,19 +126,19 @@ int log_writer_format(const char *path, enum log_format *format, struct error_si
 		return 0;
 	}
 	for (int i = 0; i < LOG_FORMATS; i++) {
-		const struct log_format_row *row = &log_formats[i];
+		const struct log_format_row *row = log_formats[i];
 
 		if (!row->put)
 			continue;
-		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", at ? ", " : "", row->suffix);
+		text_add(&known, "%s%s", known.len ? ", " : "", row->suffix);
 		if (ends(path, len, row->suffix) &&
-		    (best < 0 || strlen(row->suffix) > strlen(log_formats[best].suffix)))
+		    (best < 0 || strlen(row->suffix) > strlen(log_formats[best]->suffix)))
 			best = i;
 	}
 	if (best < 0)
 		return error_refuse(errors, -EINVAL,
 				    "%s: the suffix decides the format: use one of %s, perhaps with .gz or .zst", path,
-				    known);
+				    text);
 	*format = (enum log_format)best;
 	return 0;
 }
@@ -202,7 +198,7 @@ int log_writer_open(struct log_writer *w, const char *path, int flags, struct er
 
 int log_writer_close(struct log_writer *w, bool remove)
 {
-	const struct log_format_row *row = &log_formats[w->format];
+	const struct log_format_row *row = log_formats[w->format];
 	const struct log_record nothing = { .t_ns = 0 };
 	int err = 0;
 
@@ -236,7 +232,7 @@ int log_writer_close(struct log_writer *w, bool remove)
 /* The bus's number; 0: there are too many. */
 static unsigned int channel_of(struct log_writer *w, const char *name)
 {
-	const unsigned int lacks = log_formats[w->format].lacks;
+	const unsigned int lacks = log_formats[w->format]->lacks;
 	unsigned int channel = 0, wanted = 0;
 	char canonical[LOG_BUS_MAX];
 	bool taken = true;
@@ -262,10 +258,10 @@ static unsigned int channel_of(struct log_writer *w, const char *name)
 	snprintf(canonical, sizeof(canonical), "can%u", channel - 1);
 	if (lacks & LOG_NO_NAMES && lacks & LOG_NO_BUSES && w->buses_n == 1 && strcmp(name, "can0") != 0)
 		error_add(w->errors, "%s: %s has no names of buses: %s is written without", w->path,
-			  log_formats[w->format].name, name);
+			  log_formats[w->format]->name, name);
 	else if (lacks & LOG_NO_NAMES && !(lacks & LOG_NO_BUSES) && strcmp(name, canonical) != 0)
 		error_add(w->errors, "%s: %s has no names of buses: %s is its channel %u", w->path,
-			  log_formats[w->format].name, name, channel);
+			  log_formats[w->format]->name, name, channel);
 	return channel;
 }
 
@@ -282,7 +278,7 @@ static bool has_details(const struct frame *f)
 /* What of the record has no place: LOG_NO_. */
 static unsigned int lacking(const struct log_writer *w, const struct log_record *r)
 {
-	const unsigned int lacks = log_formats[w->format].lacks;
+	const unsigned int lacks = log_formats[w->format]->lacks;
 
 	unsigned int has = 0;
 
@@ -301,42 +297,35 @@ static unsigned int lacking(const struct log_writer *w, const struct log_record 
 	return has & lacks;
 }
 
-static const char *name_of(unsigned int lack)
-{
-	switch (lack) {
-	case LOG_NO_FD:
-		return "CAN FD frames";
-	case LOG_NO_ERRORS:
-		return "error frames";
-	case LOG_NO_BUSES:
-		return "more than one bus";
-	case LOG_NO_DETAILS:
-		return "which error an error frame is about";
-	case LOG_NO_CODES:
-		return "length codes above 8";
-	case LOG_NO_PAST:
-		return "times before that of the first frame";
-	default:
-		return "frames that were sent";
-	}
-}
+static const struct lack {
+	unsigned int bit;
+	const char *name;
+} all_lacks[] = {
+	{ LOG_NO_FD, "CAN FD frames" },
+	{ LOG_NO_BUSES, "more than one bus" },
+	{ LOG_NO_DIRECTION, "frames that were sent" },
+	{ LOG_NO_ERRORS, "error frames" },
+	{ LOG_NO_DETAILS, "which error an error frame is about" },
+	{ LOG_NO_CODES, "length codes above 8" },
+	{ LOG_NO_PAST, "times before that of the first frame" },
+};
 
 #define LEAVE_OUT (LOG_NO_FD | LOG_NO_ERRORS) /* without it nothing is left of the frame */
 
-/* What the frame loses: an error, or said once. */
-static int report(struct log_writer *w, unsigned int lack)
+/* What the frame loses: an error, or reported once. */
+static int report(struct log_writer *w, const struct lack *lack)
 {
-	const bool frame = lack & LEAVE_OUT;
+	const char *format = log_formats[w->format]->name;
+	const bool frame = lack->bit & LEAVE_OUT;
 
 	if (!(w->flags & LOG_LENIENT))
 		return error_refuse(w->errors, -EMEDIUMTYPE,
 				    "%s: %s has no place for %s: choose another format, or --lenient %s", w->path,
-				    log_formats[w->format].name, name_of(lack),
-				    frame ? "leaves them out" : "writes the frames without");
-	if (!(w->said & lack))
-		error_add(w->errors, "%s: %s has no place for %s: %s", w->path, log_formats[w->format].name,
-			  name_of(lack), frame ? "they are left out" : "the frames are written without");
-	w->said |= lack;
+				    format, lack->name, frame ? "leaves them out" : "writes the frames without");
+	if (!(w->said & lack->bit))
+		error_add(w->errors, "%s: %s has no place for %s: %s", w->path, format, lack->name,
+			  frame ? "they are left out" : "the frames are written without");
+	w->said |= lack->bit;
 	return 0;
 }
 
@@ -348,13 +337,11 @@ static int check(struct log_writer *w, const struct log_record *r)
 
 	if (frame)
 		lacks &= LEAVE_OUT;
-	while (lacks) {
-		const unsigned int lack = lacks & -lacks;
-		const int err = report(w, lack);
+	for (size_t i = 0; i < sizeof(all_lacks) / sizeof(*all_lacks); i++) {
+		const int err = lacks & all_lacks[i].bit ? report(w, &all_lacks[i]) : 0;
 
 		if (err)
 			return err;
-		lacks &= ~lack;
 	}
 	w->left_out += frame;
 	w->changed += changed;
@@ -363,7 +350,7 @@ static int check(struct log_writer *w, const struct log_record *r)
 
 int log_writer_put(struct log_writer *w, const struct log_record *r)
 {
-	const struct log_format_row *row = &log_formats[w->format];
+	const struct log_format_row *row = log_formats[w->format];
 	const int verdict = check(w, r);
 	unsigned int channel;
 

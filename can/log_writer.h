@@ -82,28 +82,6 @@ void log_writer_again(struct log_writer *w, const void *bytes, size_t n);
 
 bool log_writer_dated(int64_t t_ns);				    /* a stamp since the epoch, not since the start */
 int64_t log_writer_since(const struct log_writer *w, int64_t t_ns); /* start_ns; not below 0 */
-unsigned int log_writer_code(const struct frame *f);		    /* the length code on the wire */
-
-void log_candump_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-void log_asc_begin(struct log_writer *w, const struct log_record *first);
-void log_asc_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-void log_asc_end(struct log_writer *w);
-void log_trc_begin(struct log_writer *w, const struct log_record *first);
-void log_trc_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-void log_csv_begin(struct log_writer *w, const struct log_record *first);
-void log_csv_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-void log_ixxat_begin(struct log_writer *w, const struct log_record *first);
-void log_ixxat_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-void log_blf_begin(struct log_writer *w, const struct log_record *first);
-void log_blf_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-void log_blf_end(struct log_writer *w);
-void log_pcap_begin(struct log_writer *w, const struct log_record *first);
-void log_pcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-void log_pcapng_begin(struct log_writer *w, const struct log_record *first);
-void log_pcapng_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
-/* NULL where the program is linked without them (Makefile): drivers write no MCAP. */
-void log_mcap_begin(struct log_writer *w, const struct log_record *first) __attribute__((weak));
-void log_mcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel) __attribute__((weak));
-void log_mcap_end(struct log_writer *w) __attribute__((weak));
+void log_writer_data(struct log_writer *w, const struct frame *f);  /* " 01 02 03" */
 
 #endif

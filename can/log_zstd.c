@@ -17,12 +17,6 @@ bool log_zstd_probe(const unsigned char *bytes, size_t n)
 	return n >= 4 && !memcmp(bytes, "\x28\xB5\x2F\xFD", 4);
 }
 
-static ssize_t wrong(struct log_input *in, const char *text)
-{
-	in->wrong = text;
-	return -EBADMSG;
-}
-
 static ssize_t zstd_read(struct log_input *in, unsigned char *to, size_t room)
 {
 	struct zstd *s = (struct zstd *)in;
@@ -41,12 +35,12 @@ static ssize_t zstd_read(struct log_input *in, unsigned char *to, size_t room)
 			return 0;
 		status = ZSTD_decompressStream(s->z, &out, &bytes);
 		if (ZSTD_isError(status))
-			return wrong(in, "the zstd data is damaged: what follows is lost");
+			return log_input_wrong(in, "the zstd data is damaged: what follows is lost");
 		if (more)
 			in->at = bytes.pos;
 		s->frame_ended = status == 0;
 		if (!more && !out.pos)
-			return wrong(in, "the zstd data is cut off: what follows is lost");
+			return log_input_wrong(in, "the zstd data is cut off: what follows is lost");
 	}
 	return (ssize_t)out.pos;
 }

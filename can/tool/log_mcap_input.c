@@ -124,8 +124,7 @@ static int next_item(struct mcap_input *s)
 		case MCAP_FOUND_ERROR:
 			return mcap_error(s->reader);
 		default:
-			s->in.wrong = "the MCAP file is cut off: what follows is lost";
-			return -EBADMSG;
+			return log_input_wrong(&s->in, "the MCAP file is cut off: what follows is lost");
 		}
 	}
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "can/log_formats.h"
+#include "can/log_mcap.h"
 #include "channels/mcap/mcap.h"
 #include "channels/ros/ros_can.h"
 #include "channels/ros/ros_map.h"

@@ -8,7 +8,7 @@
 
 #include "channels/ros/ros_can.h"
 #include "channels/ros/ros_own.h"
-#include "channels/tool/base64.h"
+#include "channels/base64.h"
 #include "channels/tool/mcaprec.h"
 
 #define IDS 65536

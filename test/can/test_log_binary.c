@@ -97,7 +97,7 @@ TEST(damaged_captures)
 		TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file((const char *)bytes, n), 0, &log_errors));
 		log_rest();
 		log_close(&log_in);
-		TEST_ASSERT_NOT_NULL(strstr(log_said, "record 1: the time is beyond all measure\n"));
+		TEST_ASSERT_NOT_NULL(strstr(log_said, "record 1: the time is out of range\n"));
 	}
 }
 
@@ -159,11 +159,11 @@ TEST(damaged_blf)
 		{ 4, 16, 2, 2, "record 2: the size of an object's header is damaged" },
 		{ 4, 60, 2, 2, "record 2: the size of an object's header is damaged" },
 		{ 8, 15, 4, 1, "record 2: the size of an object is damaged: what follows is lost" },
-		{ 8, 47, 4, 2, "record 2: the object is shorter than its type has it" },
+		{ 8, 47, 4, 2, "record 2: the object is shorter than its type requires" },
 		{ 8, 0x10000000, 4, 1, "record 2: the size of an object is damaged: what follows is lost" },
 		{ 12, 5, 4, 2, NULL }, /* of another type */
 		{ 12, 10, 4, 1, "record 2: a container has an unknown compression: what follows is lost" },
-		{ 24, UINT64_MAX, 8, 2, "record 2: the time is beyond all measure" },
+		{ 24, UINT64_MAX, 8, 2, "record 2: the time is out of range" },
 		{ 32, 0, 2, 2, "record 2: a channel is a number from 1" },
 		{ 35, 16, 1, 2, "record 2: a length code is 0 to 15" },
 		{ 36, 0x800, 4, 2, "record 2: an 11-bit identifier is at most 7FF" },

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "channels/ros/ros_can.h"
-#include "channels/tool/base64.h"
+#include "channels/base64.h"
 #include "channels/tool/mcaprec.h"
 #include "channels/msg/msg.h"
 #include "test/channels/lib.h"

@@ -1,6 +1,6 @@
 /* base64.h: bytes as text. */
-#ifndef CHANNELS_TOOL_BASE64_H
-#define CHANNELS_TOOL_BASE64_H
+#ifndef CHANNELS_BASE64_H
+#define CHANNELS_BASE64_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* base64.c: bytes as text. */
 #include <string.h>
 
-#include "channels/tool/base64.h"
+#include "channels/base64.h"
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
