@@ -58,15 +58,10 @@ struct bus_filter {
 };
 #define BUS_FILTERS_MAX 512
 
-static inline bool bus_filter_takes(const struct bus_filter *filter, uint32_t id)
-{
-	return !((id ^ filter->id) & filter->mask);
-}
-
 static inline bool bus_filters_take(const struct bus_filter *filters, size_t n, uint32_t id)
 {
 	for (size_t i = 0; i < n; i++)
-		if (bus_filter_takes(&filters[i], id))
+		if (!((id ^ filters[i].id) & filters[i].mask))
 			return true;
 	return false;
 }

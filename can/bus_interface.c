@@ -13,13 +13,13 @@
 
 #include "can/bus_interface.h"
 #include "config/nearest.h"
+#include "config/text.h"
 
 #define ANSWER_MAX 16384
 #define ECHO_FLAG (1u << 18) /* IFF_ECHO of <linux/if.h>, which cannot be had beside <net/if.h> */
 
 static int ask(int socket, unsigned long request, const char *name, struct ifreq *r)
 {
-	*r = (struct ifreq){ 0 };
 	snprintf(r->ifr_name, sizeof(r->ifr_name), "%s", name);
 	return ioctl(socket, request, r) ? -errno : 0;
 }
@@ -29,7 +29,7 @@ static int ask(int socket, unsigned long request, const char *name, struct ifreq
 int bus_interface_find(int socket, const char *name)
 {
 	socklen_t len = sizeof(int);
-	struct ifreq r;
+	struct ifreq r = { 0 };
 	int index, err;
 
 	/* For an unknown name every SIOCGIF of root makes the kernel start modprobe and wait for it; SO_BINDTODEVICE
@@ -46,7 +46,7 @@ int bus_interface_find(int socket, const char *name)
 
 int bus_interface_flags(int socket, const char *name)
 {
-	struct ifreq r;
+	struct ifreq r = { 0 };
 	int err = ask(socket, SIOCGIFFLAGS, name, &r);
 
 	return err ? err : (unsigned short)r.ifr_flags;
@@ -56,14 +56,14 @@ int bus_interface_flags(int socket, const char *name)
 
 static bool is_can(int socket, const char *name)
 {
-	struct ifreq r;
+	struct ifreq r = { 0 };
 
 	return !ask(socket, SIOCGIFHWADDR, name, &r) && r.ifr_hwaddr.sa_family == ARPHRD_CAN;
 }
 
 int bus_interface_index(int socket, const char *name)
 {
-	struct ifreq r;
+	struct ifreq r = { 0 };
 	int err = ask(socket, SIOCGIFINDEX, name, &r);
 
 	if (err)
@@ -81,23 +81,28 @@ bool bus_interface_confirms(const struct bus_interface *link)
 struct question {
 	struct nlmsghdr head;
 	struct ifinfomsg link;
+	char attributes[256];
 };
 
-/* The answer is there when send returns.  Bytes, or -errno. */
-static ssize_t ask_kernel(const struct nlmsghdr *question, void *answer, size_t size)
+/* The answer, of at most ANSWER_MAX bytes, is there when send returns.  0, or -errno of this side or the kernel's. */
+static int ask_kernel(const struct question *question, struct nlmsghdr *answer)
 {
 	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t len;
 
 	if (s < 0)
 		return -errno;
-	len = send(s, question, question->nlmsg_len, 0);
+	len = send(s, question, question->head.nlmsg_len, 0);
 	if (len >= 0)
-		len = recv(s, answer, size, MSG_DONTWAIT);
+		len = recv(s, answer, ANSWER_MAX, MSG_DONTWAIT);
 	if (len < 0)
 		len = -errno;
 	close(s);
-	return len;
+	if (len < 0)
+		return (int)len;
+	if (!NLMSG_OK(answer, (size_t)len))
+		return -EPROTO;
+	return answer->nlmsg_type == NLMSG_ERROR ? ((const struct nlmsgerr *)NLMSG_DATA(answer))->error : 0;
 }
 
 /* Where an attribute goes: in the message itself, in IFLA_LINKINFO, and in its IFLA_INFO_DATA of a controller. */
@@ -156,22 +161,20 @@ static enum bus_state state_of(unsigned int state)
 int bus_interface_query(struct bus_interface *link, int index)
 {
 	const struct question question = {
-		.head = { .nlmsg_len = sizeof(question), .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
+		.head = { .nlmsg_len = offsetof(struct question, attributes),
+			  .nlmsg_type = RTM_GETLINK,
+			  .nlmsg_flags = NLM_F_REQUEST },
 		.link = { .ifi_family = AF_UNSPEC, .ifi_index = index },
 	};
 	_Alignas(struct nlmsghdr) char answer[ANSWER_MAX];
 	struct nlmsghdr *head = (struct nlmsghdr *)(void *)answer;
-	ssize_t len = ask_kernel(&question.head, answer, sizeof(answer));
+	const int err = ask_kernel(&question, head);
 	const struct ifinfomsg *info = NLMSG_DATA(head);
 	struct rtattr *inside;
 
 	memset(link, 0, sizeof(*link));
-	if (len < 0)
-		return (int)len;
-	if (!NLMSG_OK(head, (size_t)len))
-		return -EPROTO;
-	if (head->nlmsg_type == NLMSG_ERROR)
-		return ((const struct nlmsgerr *)NLMSG_DATA(head))->error;
+	if (err)
+		return err;
 	if (head->nlmsg_type != RTM_NEWLINK || head->nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
 		return -EPROTO;
 	link->flags = info->ifi_flags;
@@ -195,13 +198,11 @@ bool bus_interface_has_controller(const struct bus_interface *link)
 
 static int ioctl_on(const char *name, unsigned long request, struct ifreq *r)
 {
-	int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0;
+	int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
 
 	if (s < 0)
 		return -errno;
-	snprintf(r->ifr_name, sizeof(r->ifr_name), "%s", name);
-	if (ioctl(s, request, r))
-		err = -errno;
+	err = ask(s, request, name, r);
 	close(s);
 	return err;
 }
@@ -227,14 +228,8 @@ int bus_interface_set_mtu(const char *name, uint32_t bytes)
 
 /* ---- settings of CAN FD ---- */
 
-struct order {
-	struct nlmsghdr head;
-	struct ifinfomsg link;
-	char attributes[256];
-};
-
 /* There is room.  Returns the attribute, whose length a nested one gets later. */
-static struct rtattr *add(struct order *order, unsigned short type, const void *data, size_t len)
+static struct rtattr *add(struct question *order, unsigned short type, const void *data, size_t len)
 {
 	struct rtattr *a = (struct rtattr *)(void *)((char *)order + NLMSG_ALIGN(order->head.nlmsg_len));
 
@@ -246,7 +241,7 @@ static struct rtattr *add(struct order *order, unsigned short type, const void *
 	return a;
 }
 
-static void end(const struct order *order, struct rtattr *nested)
+static void end(const struct question *order, struct rtattr *nested)
 {
 	nested->rta_len = (unsigned short)((const char *)order + order->head.nlmsg_len - (const char *)nested);
 }
@@ -257,16 +252,14 @@ int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_poi
 	const struct can_bittiming nominal = { .bitrate = bitrate, .sample_point = sample_point_pm };
 	const struct can_bittiming data = { .bitrate = data_bitrate };
 	const struct can_ctrlmode fd = { .mask = CAN_CTRLMODE_FD, .flags = CAN_CTRLMODE_FD };
-	struct order order = {
-		.head = { .nlmsg_len = offsetof(struct order, attributes),
+	struct question order = {
+		.head = { .nlmsg_len = offsetof(struct question, attributes),
 			  .nlmsg_type = RTM_NEWLINK,
 			  .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
 		.link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)if_nametoindex(name) },
 	};
 	_Alignas(struct nlmsghdr) char answer[ANSWER_MAX];
-	const struct nlmsghdr *head = (struct nlmsghdr *)(void *)answer;
 	struct rtattr *info = add(&order, IFLA_LINKINFO | NLA_F_NESTED, NULL, 0), *inside;
-	ssize_t len;
 
 	add(&order, IFLA_INFO_KIND, "can", 3);
 	inside = add(&order, IFLA_INFO_DATA | NLA_F_NESTED, NULL, 0);
@@ -275,12 +268,8 @@ int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_poi
 	add(&order, IFLA_CAN_CTRLMODE, &fd, sizeof(fd));
 	end(&order, inside);
 	end(&order, info);
-	len = ask_kernel(&order.head, answer, sizeof(answer));
-	if (len < 0)
-		return (int)len;
-	if (!NLMSG_OK(head, (size_t)len) || head->nlmsg_type != NLMSG_ERROR)
-		return -EPROTO;
-	return ((const struct nlmsgerr *)NLMSG_DATA(head))->error;
+	return ask_kernel(&order,
+			  (struct nlmsghdr *)(void *)answer); /* an acknowledgement is an error message with 0 */
 }
 
 /* ---- messages ---- */
@@ -292,7 +281,7 @@ const char *bus_interface_name_wrong(const char *name)
 	if (!len)
 		return "the name is missing: can0, wire:NAME or log:FILE";
 	if (strchr(name, ':'))
-		return "before the colon stands wire or log: can0, wire:NAME or log:FILE";
+		return "the prefix before the colon must be wire or log: can0, wire:NAME or log:FILE";
 	if (len >= IFNAMSIZ)
 		return "the name of an interface has at most 15 characters";
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
@@ -308,20 +297,18 @@ static void suggest(char *text, size_t size, const char *name)
 {
 	struct if_nameindex *all = if_nameindex();
 	int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct text_out out = text_out(text, size);
 	const char *near = NULL;
-	size_t len = 0;
 
-	text[0] = 0;
 	for (struct if_nameindex *i = all; i && s >= 0 && i->if_name; i++) {
 		if (!is_can(s, i->if_name))
 			continue;
 		nearest_try(name, i->if_name, &near);
-		if (len < size)
-			len += (size_t)snprintf(text + len, size - len, "%s%s", len ? ", " : "there is ", i->if_name);
+		text_add(&out, "%s%s", out.len ? ", " : "there is ", i->if_name);
 	}
 	if (near)
 		snprintf(text, size, "is %s meant?", near);
-	else if (!len)
+	else if (!out.len)
 		snprintf(text, size,
 			 "there is none: plug the adapter in, or make a virtual bus: "
 			 "ip link add vcan0 type vcan && ip link set vcan0 up");
@@ -338,12 +325,10 @@ void bus_interface_explain(const char *name, int error, struct error_sink *error
 
 	switch (-error) {
 	case ENODEV:
-		suggest(others, sizeof(others), name);
-		error_add(errors, "%s: no such CAN interface; %s", name, others);
-		break;
 	case EMEDIUMTYPE:
 		suggest(others, sizeof(others), name);
-		error_add(errors, "%s is not a CAN interface; %s", name, others);
+		error_add(errors, "%s%s; %s", name,
+			  error == -ENODEV ? ": no such CAN interface" : " is not a CAN interface", others);
 		break;
 	case ENETDOWN:
 		(void)bus_interface_query(&link, (int)if_nametoindex(name));

@@ -78,11 +78,6 @@ static struct bus_log *of(struct bus *bus)
 
 /* ---- frames sent ---- */
 
-static int say(struct error_sink *errors, const char *path, int error, const char *what)
-{
-	return error_refuse(errors, error, "%s: %s", path, what);
-}
-
 /* Locked, so that no other bus writes between our lines, and emptied only when it is known not to be the log.  A
  * device, such as /dev/null, may be used by several. */
 static int open_sent(const char *path, int log, struct error_sink *errors)
@@ -94,11 +89,14 @@ static int open_sent(const char *path, int log, struct error_sink *errors)
 		error = -errno;
 		error_add(errors, "%s: unable to write the frames sent: %s", path, strerror(-error));
 	} else if (ours.st_dev == played.st_dev && ours.st_ino == played.st_ino) {
-		error = say(errors, path, -EINVAL, "this log is being played: write the frames sent to another file");
+		error = error_refuse(errors, -EINVAL,
+				     "%s: this log is being played: write the frames sent to another file", path);
 	} else if (S_ISREG(ours.st_mode) && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-		error = say(errors, path, -EBUSY, "what another bus sends is kept there: name another file");
+		error = error_refuse(errors, -EBUSY,
+				     "%s: the frames that another bus sends are written there: name another file",
+				     path);
 	} else if (S_ISREG(ours.st_mode) && ftruncate(fd, 0)) {
-		error = say(errors, path, -errno, "unable to empty the file for frames sent");
+		error = error_refuse(errors, -errno, "%s: unable to empty the file for frames sent", path);
 	}
 	if (error && fd >= 0)
 		close(fd);

@@ -161,9 +161,9 @@ static size_t take(struct bus_socketcan *s, struct bus_frame *frames, size_t got
 
 static int answer_error(struct bus_socketcan *s)
 {
-	int error = s->bus.state == BUS_ABSENT ? ENODEV : s->bus.state == BUS_STOPPED ? ENETDOWN : s->untold;
+	int error = s->bus.state == BUS_ABSENT ? ENODEV : s->bus.state == BUS_STOPPED ? ENETDOWN : s->unreported;
 
-	s->untold = 0;
+	s->unreported = 0;
 	if (bus_socketcan_well(s))
 		s->bus.next_ns = CLOCK_NEVER;
 	return -error;

@@ -37,7 +37,7 @@ struct bus_socketcan {
 	struct bus_filters filters;
 	struct bus_stamp stamp;
 	uint32_t lost;	   /* the kernel's counter of frames lost, last seen */
-	int untold;	   /* an error that bus_receive has not returned yet */
+	int unreported;	   /* an error that bus_receive has not returned yet */
 	int64_t since_ns;  /* when the link went down */
 	size_t batch;	   /* frames to ask for: more each time they were all there */
 	bool carrier_gone; /* IFF_RUNNING was clear during bus-off */

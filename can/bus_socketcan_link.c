@@ -174,7 +174,7 @@ int bus_socketcan_take_error(struct bus_socketcan *s, int error)
 		return -error;
 	if (s->bus.state == BUS_ABSENT || (s->bus.state == BUS_STOPPED && !gone))
 		return 0; /* known already */
-	s->untold = gone ? ENODEV : ENETDOWN;
+	s->unreported = gone ? ENODEV : ENETDOWN;
 	bus_socketcan_enter(s, gone ? BUS_ABSENT : BUS_STOPPED);
 	bus_socketcan_check(s);
 	s->bus.next_ns = clock_now_ns(); /* the socket's error is read, so the descriptor is not readable any more */

@@ -39,7 +39,7 @@ struct bus_wire {
 	uint32_t tx_head, rx_tail, generation;
 	uint64_t dropped;  /* by canwire, of this attachment, counted so far */
 	int64_t handed_ns; /* a frame was handed over then, and canwire may sleep; 0: flushed */
-	uint64_t arms;	   /* so often it was armed */
+	uint64_t arms;	   /* times it was armed */
 	bool rests;	   /* it is not armed because it wants no ring */
 	bool came;	   /* the last answer of wire_receive was frames */
 };

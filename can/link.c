@@ -4,14 +4,13 @@
 #include <linux/can.h>
 #include <linux/capability.h>
 #include <net/if.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "can/bus_interface.h"
 #include "can/link.h"
+#include "config/text.h"
 
 /* ---- which back end ---- */
 
@@ -117,51 +116,38 @@ static bool sample_point_right(const struct link_info *info, uint32_t want_pm)
 	return !want_pm || distance(info->now.sample_point_pm, want_pm) <= quantum_pm;
 }
 
-struct others {
-	char *text;
-	size_t len;
-	int n;
-};
-
-static void other(struct others *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void other(struct others *o, const char *fmt, ...)
+static const char *between(const struct text_out *o)
 {
-	va_list args;
-
-	o->len += (size_t)snprintf(o->text + o->len, LINK_OTHER_MAX - o->len, "%s", o->n++ ? "; " : "");
-	va_start(args, fmt);
-	o->len += (size_t)vsnprintf(o->text + o->len, LINK_OTHER_MAX - o->len, fmt, args);
-	va_end(args);
+	return o->len ? "; " : "";
 }
 
-int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want)
+bool link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want)
 {
 	const struct link_settings *now = &info->now;
-	struct others o = { .text = text }; /* all that follows fits */
+	struct text_out o = text_out(text, LINK_OTHER_MAX);
 
-	*text = 0;
 	if (info->virtual) {
 		if (want->data_bitrate && info->classic)
-			other(&o, "mtu 16, not 72: it carries no CAN FD frame");
-		return o.n;
+			text_add(&o, "%smtu 16, not 72: it carries no CAN FD frame", between(&o));
+		return o.len;
 	}
 	if ((uint64_t)distance(now->bitrate, want->bitrate) * 200 > want->bitrate)
-		other(&o, "bit rate %" PRIu32 ", not %" PRIu32, now->bitrate, want->bitrate);
+		text_add(&o, "%sbit rate %" PRIu32 ", not %" PRIu32, between(&o), now->bitrate, want->bitrate);
 	if (want->data_bitrate && !now->data_bitrate)
-		other(&o, "classic CAN, not a data bit rate of %" PRIu32, want->data_bitrate);
+		text_add(&o, "%sclassic CAN, not a data bit rate of %" PRIu32, between(&o), want->data_bitrate);
 	else if (want->data_bitrate &&
 		 (uint64_t)distance(now->data_bitrate, want->data_bitrate) * 200 > want->data_bitrate)
-		other(&o, "data bit rate %" PRIu32 ", not %" PRIu32, now->data_bitrate, want->data_bitrate);
+		text_add(&o, "%sdata bit rate %" PRIu32 ", not %" PRIu32, between(&o), now->data_bitrate,
+			 want->data_bitrate);
 	if (!sample_point_right(info, want->sample_point_pm))
-		other(&o, "sample point 0.%03" PRIu32 ", not 0.%03" PRIu32, now->sample_point_pm,
-		      want->sample_point_pm);
+		text_add(&o, "%ssample point 0.%03" PRIu32 ", not 0.%03" PRIu32, between(&o), now->sample_point_pm,
+			 want->sample_point_pm);
 	if (now->restart_ms != want->restart_ms)
-		other(&o, "restart-ms %" PRIu32 ", not %" PRIu32, now->restart_ms, want->restart_ms);
+		text_add(&o, "%srestart-ms %" PRIu32 ", not %" PRIu32, between(&o), now->restart_ms, want->restart_ms);
 	for (size_t i = 0; i < MODES; i++)
 		if (info->modes & modes[i].mode)
-			other(&o, "%s", modes[i].name);
+			text_add(&o, "%s%s", between(&o), modes[i].name);
 	if (want->queue && now->queue != want->queue)
-		other(&o, "txqueuelen %" PRIu32 ", not %" PRIu32, now->queue, want->queue);
-	return o.n;
+		text_add(&o, "%stxqueuelen %" PRIu32 ", not %" PRIu32, between(&o), now->queue, want->queue);
+	return o.len;
 }

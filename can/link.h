@@ -14,6 +14,7 @@
 #ifndef CAN_LINK_H
 #define CAN_LINK_H
 
+#include <linux/can/netlink.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,11 +29,12 @@ struct link_settings {
 	uint32_t queue;		  /* txqueuelen; 0: as it is */
 };
 
-/* In link_info.modes: unusual modes of a controller. */
-#define LINK_LISTEN_ONLY 0x1 /* it neither sends nor acknowledges */
-#define LINK_LOOPBACK 0x2    /* it hears itself only */
-#define LINK_ONE_SHOT 0x4    /* a frame that fails or loses arbitration is not repeated */
-#define LINK_PRESUME_ACK 0x8 /* it does not need an acknowledgement */
+/* In link_info.modes: unusual modes of a controller, by the kernel's bits. */
+#define LINK_LISTEN_ONLY CAN_CTRLMODE_LISTENONLY  /* it neither sends nor acknowledges */
+#define LINK_LOOPBACK CAN_CTRLMODE_LOOPBACK	  /* it hears itself only */
+#define LINK_ONE_SHOT CAN_CTRLMODE_ONE_SHOT	  /* a frame that fails or loses arbitration is not repeated */
+#define LINK_PRESUME_ACK CAN_CTRLMODE_PRESUME_ACK /* it does not need an acknowledgement */
+#define LINK_MODES (LINK_LISTEN_ONLY | LINK_LOOPBACK | LINK_ONE_SHOT | LINK_PRESUME_ACK)
 
 struct link_info {
 	enum bus_state state;
@@ -82,10 +84,10 @@ bool link_is_virtual(const char *name);
 
 bool link_kind_is_virtual(const char *kind); /* link_info.kind */
 
-/* Lists the settings that differ: "bit rate 500000, not 1000000; listen-only".  Returns their number; with 0 text is
- * "". A bit rate may be 0.5 % off and a sample point by a quantum: controllers divide a clock. */
+/* Lists the settings that differ: "bit rate 500000, not 1000000; listen-only".  false: none does, and text is "".  A
+ * bit rate may be 0.5 % off and a sample point by a quantum: controllers divide a clock. */
 #define LINK_OTHER_MAX 256
-int link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want);
+bool link_other(char text[LINK_OTHER_MAX], const struct link_info *info, const struct link_settings *want);
 
 /* ---- back ends, for can/link*.c: each as above, with the whole name, prefix and all; info is all zeros ---- */
 

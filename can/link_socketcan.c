@@ -67,14 +67,6 @@ static int find(const char *name, struct error_sink *errors)
 	return index;
 }
 
-static uint32_t modes_of(uint32_t flags)
-{
-	return (flags & CAN_CTRLMODE_LISTENONLY ? LINK_LISTEN_ONLY : 0) |
-	       (flags & CAN_CTRLMODE_LOOPBACK ? LINK_LOOPBACK : 0) |
-	       (flags & CAN_CTRLMODE_ONE_SHOT ? LINK_ONE_SHOT : 0) |
-	       (flags & CAN_CTRLMODE_PRESUME_ACK ? LINK_PRESUME_ACK : 0);
-}
-
 static int query(const char *name, struct link_info *info, struct error_sink *errors)
 {
 	struct bus_interface link;
@@ -95,7 +87,7 @@ static int query(const char *name, struct link_info *info, struct error_sink *er
 			 .sample_point_pm = link.timing.sample_point,
 			 .restart_ms = link.restart_ms,
 			 .queue = link.queue },
-		.modes = modes_of(link.mode.flags),
+		.modes = link.mode.flags & LINK_MODES,
 		.clock_hz = link.clock.freq,
 		.tx_errors = link.counters.txerr,
 		.rx_errors = link.counters.rxerr,
@@ -174,8 +166,7 @@ static int set_bitrate(const char *name, const struct link_info *info, const str
 static int set_controller(const char *name, const struct link_info *info, const struct link_settings *want,
 			  struct error_sink *errors)
 {
-	struct can_ctrlmode usual = { .mask = CAN_CTRLMODE_LISTENONLY | CAN_CTRLMODE_LOOPBACK | CAN_CTRLMODE_ONE_SHOT |
-					      CAN_CTRLMODE_PRESUME_ACK };
+	struct can_ctrlmode usual = { .mask = LINK_MODES };
 	int err = set_bitrate(name, info, want, errors);
 
 	if (err)

@@ -50,10 +50,6 @@ static void set_options(struct slots *s, const struct slots_options *options)
 	s->patience_ns = (slots_most(o->in_flight, SLOTS_PROBES) + 1) * s->frame_ns + 2 * SLOTS_MS_NS;
 	if (o->retry_ns <= 0)
 		o->retry_ns = slots_least(3 * s->frame_ns, SLOTS_MS_NS);
-	if (o->probe_after_ns <= 0)
-		o->probe_after_ns = 50 * SLOTS_MS_NS;
-	if (o->give_up_ns <= 0)
-		o->give_up_ns = NS_PER_S;
 }
 
 int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_n, const struct slots_options *options,

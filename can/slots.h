@@ -127,8 +127,6 @@ struct slots_options {
 	int64_t longest_ns;	/* that a frame takes on the wire (that of a classic one) */
 	unsigned int in_flight; /* frames in flight at a time, 1 to SLOTS_IN_FLIGHT_MAX (2) */
 	int64_t retry_ns;	/* after a refusal, unless an echo comes earlier (3 frame times, at most 1 ms) */
-	int64_t probe_after_ns; /* a stall this long without a reset: the link has no owner (50 ms) */
-	int64_t give_up_ns;	/* from the evidence that a frame in flight is gone (1 s) */
 };
 
 /* ---- counts and losses ---- */

@@ -26,7 +26,7 @@ void slots_bus_init(struct slots_bus *line, struct slots *slots, struct bus *bus
 		slots_link_down(slots, now_ns);
 }
 
-static void tell_echo(struct slots_bus *line, const struct bus_frame *got)
+static void report_echo(struct slots_bus *line, const struct bus_frame *got)
 {
 	const int row = slots_echo(line->slots, &got->frame, got->t_ns);
 
@@ -34,19 +34,19 @@ static void tell_echo(struct slots_bus *line, const struct bus_frame *got)
 		line->sent(line->to, (unsigned int)row, &got->frame, got->t_ns);
 }
 
-static void tell_frame(struct slots_bus *line, const struct bus_frame *got)
+static void report_frame(struct slots_bus *line, const struct bus_frame *got)
 {
 	if (got->frame.id & FRAME_ERR)
 		/* Off and back may lie in one batch, and then the state says nothing. */
 		line->broken |= !!(got->frame.id & (CAN_ERR_BUSOFF | CAN_ERR_RESTARTED));
 	else if (got->flags & BUS_OWN)
-		tell_echo(line, got);
+		report_echo(line, got);
 	else if (!(got->flags & BUS_QUEUED))
 		slots_received(line->slots, &got->frame, got->t_ns);
 }
 
 /* Nothing was handed over since the link broke, so every echo up to here was of before. */
-static void tell_link(struct slots_bus *line, int64_t now_ns)
+static void report_link(struct slots_bus *line, int64_t now_ns)
 {
 	if (line->broken)
 		slots_link_down(line->slots, now_ns);
@@ -61,7 +61,7 @@ int slots_bus_receive(struct slots_bus *line, struct bus_frame *frames, size_t n
 	const int got = bus_receive(line->bus, frames, n);
 
 	for (int i = 0; i < got; i++)
-		tell_frame(line, &frames[i]);
+		report_frame(line, &frames[i]);
 	if (stats->dropped != line->dropped)
 		slots_overflow(line->slots, now_ns);
 	line->broken |= got == -ENETDOWN || got == -ENODEV || stats->attached != line->attached || is_down(line->bus);
@@ -69,7 +69,7 @@ int slots_bus_receive(struct slots_bus *line, struct bus_frame *frames, size_t n
 	line->attached = stats->attached;
 	slots_unconfirmed(line->slots, !bus_confirms(line->bus));
 	if (got <= 0)
-		tell_link(line, now_ns);
+		report_link(line, now_ns);
 	return got;
 }
 

@@ -42,7 +42,7 @@ static int64_t stall_at_ns(const struct slots *s)
 
 static void detect_stall(struct slots *s, int64_t now_ns)
 {
-	if (s->doubt_ns != CLOCK_NEVER && now_ns - s->doubt_ns >= s->options.give_up_ns) {
+	if (s->doubt_ns != CLOCK_NEVER && now_ns - s->doubt_ns >= SLOTS_GIVE_UP_NS) {
 		lose_in_flight(s, 1, SLOTS_GIVEN_UP);
 		s->doubt_ns = CLOCK_NEVER;
 		if (!s->in_flight_n)
@@ -199,8 +199,7 @@ static int first_place(struct slots *s)
 /* When that may be. */
 static int64_t hand_over_ns(const struct slots *s)
 {
-	return s->state == SLOTS_STALLED ? slots_most(s->since_ns + s->options.probe_after_ns, s->retry_ns)
-					 : s->retry_ns;
+	return s->state == SLOTS_STALLED ? slots_most(s->since_ns + SLOTS_PROBE_AFTER_NS, s->retry_ns) : s->retry_ns;
 }
 
 const struct frame *slots_take(struct slots *s, int64_t now_ns)
@@ -265,6 +264,6 @@ int64_t slots_next_ns(struct slots *s)
 	if (s->state == SLOTS_RUNNING)
 		next_ns = slots_least(next_ns, stall_at_ns(s));
 	if (s->doubt_ns != CLOCK_NEVER)
-		next_ns = slots_least(next_ns, s->doubt_ns + s->options.give_up_ns);
+		next_ns = slots_least(next_ns, s->doubt_ns + SLOTS_GIVE_UP_NS);
 	return next_ns;
 }

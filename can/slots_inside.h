@@ -10,7 +10,9 @@
 #include "can/slots.h"
 
 #define SLOTS_MS_NS 1000000ll
-#define SLOTS_PROBES 2 /* in flight in a stall, if fewer were when it began */
+#define SLOTS_PROBE_AFTER_NS (50 * SLOTS_MS_NS) /* a stall this long without a reset: the link has no owner */
+#define SLOTS_GIVE_UP_NS (1000 * SLOTS_MS_NS)	/* from the evidence that a frame in flight is gone */
+#define SLOTS_PROBES 2				/* in flight in a stall, if fewer were when it began */
 
 static inline int64_t slots_least(int64_t a, int64_t b)
 {

@@ -34,12 +34,14 @@ static bool is_gone(int error)
 	return error == ECONNRESET || error == EPIPE;
 }
 
+union control {
+	char bytes[CMSG_SPACE(sizeof(int) * ATTACH_FDS_MAX)];
+	struct cmsghdr align;
+};
+
 int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int) * ATTACH_FDS_MAX)];
-		struct cmsghdr align;
-	} control = { { 0 } };
+	union control control = { { 0 } };
 	struct iovec part = { (void *)data, size };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	ssize_t n;
@@ -63,10 +65,7 @@ int attach_send(int fd, const void *data, size_t size, const int *fds, int fds_n
 
 int attach_receive(int fd, void *data, size_t size, int fds[ATTACH_FDS_MAX], int *fds_n)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int) * ATTACH_FDS_MAX)];
-		struct cmsghdr align;
-	} control;
+	union control control;
 	struct iovec part = { data, size };
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)

@@ -121,8 +121,8 @@ static void collide(const struct engine *e, struct engine_attempt *a, uint32_t l
 	ends(a, ENGINE_END_BIT, at, end);
 }
 
-/* Contenders that had sent the same as the winner before the error.  Those who sent the same in it as well find it too.
- * A dominant bit read as recessive lets others go on: they take the flag that follows for a lost arbitration, unless it
+/* Contenders that had sent the same as the winner before the error.  Those that sent the same in it find it, too.  A
+ * dominant bit read as recessive lets others go on: they take the flag that follows for a lost arbitration, unless it
  * hits a stuff bit of theirs. */
 static uint32_t still_there(const struct engine *e, struct engine_attempt *a, const struct engine_stream *stream,
 			    unsigned int at, unsigned int *end)

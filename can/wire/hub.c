@@ -253,19 +253,13 @@ static void ring_sleepers(struct hub *hub, int64_t now_ns)
 			atomic_store_explicit(&a->memory->armed, WIRE_AWAKE, memory_order_relaxed);
 			if (!clock_ring(a->pid))
 				(void)!write(a->event, &one, sizeof(one));
-			hub->rings++;
 		}
 	}
 }
 
 /* ---- the turn ---- */
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static void say_wake(struct hub *hub, int64_t wake_ns, int64_t use_ns)
+static void publish_wake(struct hub *hub, int64_t wake_ns, int64_t use_ns)
 {
 	atomic_store_explicit(&hub->page->use_ns, use_ns, memory_order_relaxed);
 	atomic_store_explicit(&hub->page->wake_ns, wake_ns, memory_order_seq_cst); /* before any_has_more */
@@ -285,7 +279,6 @@ static int64_t advance_all(struct hub *hub)
 	const int64_t now_ns = clock_now_ns();
 	int64_t next_ns = CLOCK_NEVER;
 
-	hub->turns++;
 	collect_all(hub, now_ns);
 	for (unsigned int i = 0; i < hub->buses_n; i++) {
 		struct hub_bus *bus = &hub->buses[i];
@@ -321,11 +314,6 @@ uint64_t hub_rung(const void *of)
 	return false;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 int64_t hub_turn(struct hub *hub, bool rung)
 {
 	const int64_t now_ns = clock_now_ns();
@@ -339,14 +327,14 @@ int64_t hub_turn(struct hub *hub, bool rung)
 	if (rung)
 		(void)!read(hub->bell, &times, sizeof(times));
 	for (int again = 0;; again++) {
-		say_wake(hub, 0, 0);
+		publish_wake(hub, 0, 0);
 		wake_ns = advance_all(hub);
 		use_ns = hub->delivered_ns + hub->gap_ns;
-		if (wake_ns != CLOCK_NEVER)
-			wake_ns = later(wake_ns, use_ns);
-		say_wake(hub, wake_ns, use_ns);
+		if (wake_ns < use_ns)
+			wake_ns = use_ns;
+		publish_wake(hub, wake_ns, use_ns);
 		if (!any_has_more(hub))
-			return earlier(wake_ns, hub->check_ns);
+			return wake_ns < hub->check_ns ? wake_ns : hub->check_ns;
 		/* A program that hands over without end must not keep the others waiting. */
 		if (again == TURNS_AT_ONCE)
 			return 0;

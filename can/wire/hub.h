@@ -17,8 +17,7 @@
  * that memory.
  *
  *	hub.c		the turn: collect, advance, deliver, and when to wake next
- *	hub_serve.c	its page and buses
- *	hub_place.c	their locks and sockets in RUN/wire
+ *	hub_serve.c	its page and buses, their locks and sockets in RUN/wire
  *	hub_attach.c	connections, handshakes, ends of programs
  *	hub_control.c	questions in text: statistics, faults, the link
  */
@@ -34,7 +33,6 @@
 #include "config/place.h"
 
 #define HUB_ATTACHMENTS_MAX 256
-#define HUB_GAP_NS 100000 /* between two deliveries: fewer wake-ups, and below the time of one frame */
 
 /* A connection: first only a socket, then attached as a controller. */
 struct hub_attachment {
@@ -80,7 +78,7 @@ struct hub_bus {
 };
 
 struct hub {
-	int64_t gap_ns;
+	int64_t gap_ns; /* between two deliveries: fewer wake-ups */
 	/* private but for bell and doors */
 	int bell;  /* programs ring here */
 	int doors; /* an epoll set: listeners, connections, deaths */
@@ -93,7 +91,7 @@ struct hub {
 	struct hub_attachment attachments[HUB_ATTACHMENTS_MAX];
 	unsigned int attachments_n; /* none is used beyond */
 	int64_t delivered_ns;	    /* when the hub last woke a program */
-	uint64_t turns, rings, broken;
+	uint64_t broken;
 	uint32_t serial;
 };
 
@@ -118,8 +116,8 @@ void hub_doors(struct hub *hub);
 
 /* ---- between the files of the hub ---- */
 
-/* Lock and socket of a bus.  0, -EBUSY if another canwire has them, or another -errno, with a line in errors. */
-int hub_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors);
+/* Zeroed memory that other processes can map, of a fixed size, and its descriptor; NULL with errno: there is none. */
+void *hub_memory(const char *name, size_t size, int *fd);
 void hub_add_door(struct hub *hub, int fd); /* unless it is negative */
 void hub_detach(struct hub *hub, struct hub_attachment *a);
 /* The controller of that name, created if needed; NULL: there are too many. */

@@ -5,7 +5,6 @@
  * programs start and end.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 #include "can/wire/attach.h"
 #include "can/wire/hub.h"
 #include "channels/clock.h"
+#include "channels/query.h"
 
 #define QUESTION_MAX 4096
 
@@ -47,9 +47,8 @@ void hub_detach(struct hub *hub, struct hub_attachment *a)
 static void accept_all(struct hub *hub, unsigned int bus)
 {
 	for (;;) {
-		struct ucred who = { 0 };
-		socklen_t len = sizeof(who);
 		unsigned int i = 0;
+		pid_t pid;
 		int fd = accept4(hub->buses[bus].place.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0)
@@ -60,11 +59,11 @@ static void accept_all(struct hub *hub, unsigned int bus)
 			close(fd);
 			continue;
 		}
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len);
+		pid = query_peer(fd);
 		hub->attachments[i] = (struct hub_attachment){
 			.socket = fd,
-			.pid = who.pid,
-			.pidfd = who.pid > 0 ? (int)syscall(SYS_pidfd_open, who.pid, 0) : -1,
+			.pid = pid,
+			.pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
 			.bus = (uint8_t)bus,
 		};
 		if (i >= hub->attachments_n)
@@ -103,28 +102,6 @@ struct hub_controller *hub_controller(struct hub_bus *bus, const char *name)
 	return unused;
 }
 
-static int make_memory(struct wire_memory **made)
-{
-	int fd = memfd_create("canwire", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct wire_memory *memory;
-
-	if (fd < 0 || ftruncate(fd, sizeof(*memory))) {
-		if (fd >= 0)
-			close(fd);
-		return -errno;
-	}
-	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-	if (memory == MAP_FAILED) {
-		close(fd);
-		return -ENOMEM;
-	}
-	/* The program may wait before it reads. */
-	atomic_store_explicit(&memory->armed, WIRE_ARMED, memory_order_relaxed);
-	*made = memory;
-	return fd;
-}
-
 static bool attach_controller(struct hub_bus *bus, struct hub_controller *c)
 {
 	const int64_t now_ns = clock_now_ns();
@@ -148,7 +125,7 @@ static int attach_program(struct hub *hub, struct hub_attachment *a, const struc
 {
 	struct hub_bus *bus = &hub->buses[a->bus];
 	const bool everything = ask->filters_n == WIRE_EVERYTHING;
-	struct wire_memory *memory = NULL;
+	struct wire_memory *memory;
 	struct hub_controller *c;
 	int fd;
 
@@ -168,9 +145,11 @@ static int attach_program(struct hub *hub, struct hub_attachment *a, const struc
 		memcpy(a->filters, ask->filters, ask->filters_n * sizeof(*a->filters));
 		a->filters_n = ask->filters_n;
 	}
-	fd = make_memory(&memory);
-	if (fd < 0)
-		return fd;
+	memory = hub_memory("canwire", sizeof(*memory), &fd);
+	if (!memory)
+		return -errno;
+	/* The program may wait before it reads. */
+	atomic_store_explicit(&memory->armed, WIRE_ARMED, memory_order_relaxed);
 	if (!c->attachments && !attach_controller(bus, c)) {
 		munmap(memory, sizeof(*memory));
 		close(fd);

@@ -18,7 +18,7 @@
 
 /* ---- statistics ---- */
 
-static void say_bus(struct query_text *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
+static void add_bus(struct query_text *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
 {
 	struct engine_stats s;
 
@@ -33,7 +33,7 @@ static void say_bus(struct query_text *to, struct hub *hub, struct hub_bus *bus,
 		  s.outage_ns / 1000000, hub->broken);
 }
 
-static void say_controller(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
+static void add_controller(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
 {
 	const struct engine_node *n = engine_node(&bus->engine, c->node);
 
@@ -50,11 +50,11 @@ static void say_controller(struct query_text *to, struct hub_bus *bus, const str
 		  n->connected, n->babbling && n->babble_until_ns > bus->engine.now_ns);
 }
 
-static void say_stats(struct query_text *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
+static void add_stats(struct query_text *to, struct hub *hub, struct hub_bus *bus, int64_t now_ns)
 {
-	say_bus(to, hub, bus, now_ns);
+	add_bus(to, hub, bus, now_ns);
 	for (int i = 0; i < WIRE_CONTROLLERS_MAX; i++)
-		say_controller(to, bus, &bus->controllers[i]);
+		add_controller(to, bus, &bus->controllers[i]);
 	for (unsigned int i = 0; i < hub->attachments_n; i++) {
 		const struct hub_attachment *a = &hub->attachments[i];
 
@@ -84,22 +84,19 @@ static void link_look(struct query_text *to, struct hub_bus *bus, const struct h
 /* Up and down also take effect on a controller without an attached program. */
 static int link_command(struct hub_bus *bus, struct hub_controller *c, const char *verb, int64_t now_ns)
 {
-	const bool there = c->attachments;
+	static const struct {
+		const char *verb;
+		int (*command)(struct engine *e, int node, int64_t now_ns);
+		bool down; /* from then on */
+	} commands[] = { { "up", engine_up, false }, { "down", engine_down, true }, { "reset", engine_reset, false } };
 
-	if (!strcmp(verb, "up")) {
-		c->down = false;
-		return there ? engine_up(&bus->engine, c->node, now_ns) : 0;
-	}
-	if (!strcmp(verb, "down")) {
-		c->down = true;
-		return there ? engine_down(&bus->engine, c->node, now_ns) : 0;
-	}
-	if (!strcmp(verb, "reset")) {
-		c->down = false;
-		return there ? engine_reset(&bus->engine, c->node, now_ns) : 0;
-	}
 	if (!strcmp(verb, "restart"))
-		return there ? engine_restart(&bus->engine, c->node, now_ns) : -EBUSY;
+		return c->attachments ? engine_restart(&bus->engine, c->node, now_ns) : -EBUSY;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(verb, commands[i].verb)) {
+			c->down = commands[i].down;
+			return c->attachments ? commands[i].command(&bus->engine, c->node, now_ns) : 0;
+		}
 	return -EOPNOTSUPP;
 }
 
@@ -187,7 +184,7 @@ void hub_answer(struct hub *hub, struct hub_bus *bus, char *question, char *answ
 	engine_advance(&bus->engine, now_ns); /* it is asked of this moment */
 	if (!strcmp(question, "stats")) {
 		query_say(&to, "ok ");
-		say_stats(&to, hub, bus, now_ns);
+		add_stats(&to, hub, bus, now_ns);
 	} else if (!strncmp(question, "fault ", 6)) {
 		answer_fault(&to, bus, question + 6, now_ns);
 	} else if (!strncmp(question, "link ", 5)) {

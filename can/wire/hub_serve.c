@@ -25,6 +25,39 @@ void hub_add_door(struct hub *hub, int fd)
 		epoll_ctl(hub->doors, EPOLL_CTL_ADD, fd, &in);
 }
 
+/* ---- locks and sockets in RUN/wire ---- */
+
+/* 0, -EBUSY if another canwire has them, or another -errno, with a line in errors. */
+static int take_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
+{
+	const int status = place_take(&bus->place, hub->folder, errors);
+
+	if (!status)
+		hub_add_door(hub, bus->place.listener);
+	return status;
+}
+
+/* The folder may have been removed and created again. */
+static void follow_folder(struct hub *hub)
+{
+	const int folder = run_folder("wire", &(struct error_sink){ 0 });
+
+	if (folder < 0)
+		return;
+	close(hub->folder);
+	hub->folder = folder;
+}
+
+void hub_check_places(struct hub *hub)
+{
+	struct error_sink quiet = { 0 }; /* the next check is in a second */
+
+	follow_folder(hub);
+	for (unsigned int i = 0; i < hub->buses_n; i++)
+		if (!place_is_ours(&hub->buses[i].place, hub->folder))
+			take_place(hub, &hub->buses[i], &quiet);
+}
+
 /* ---- buses ---- */
 
 static int64_t frame_min_ns(const struct engine_settings *settings)
@@ -59,7 +92,7 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 				     .backlog = BACKLOG,
 				     .lock = -1,
 				     .listener = -1 };
-	r = hub_place(hub, bus, errors);
+	r = take_place(hub, bus, errors);
 	if (r) {
 		place_leave(&bus->place, hub->folder);
 		return r;
@@ -88,19 +121,30 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 
 /* ---- opening and closing ---- */
 
+void *hub_memory(const char *name, size_t size, int *fd)
+{
+	void *memory = MAP_FAILED;
+
+	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd >= 0 && !ftruncate(*fd, (off_t)size))
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, *fd, 0);
+	if (memory == MAP_FAILED && *fd >= 0)
+		close(*fd);
+	if (memory == MAP_FAILED)
+		return NULL;
+	fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	return memory;
+}
+
 /* Programs get a second, read-only descriptor of the page. */
 static int page_open(struct hub *hub)
 {
 	char path[64];
-	int fd = memfd_create("canwire-page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd;
 
-	hub->page_fd = -1;
-	if (fd < 0 || ftruncate(fd, sizeof(*hub->page)))
+	hub->page = hub_memory("canwire-page", sizeof(*hub->page), &fd);
+	if (!hub->page)
 		return -errno;
-	hub->page = mmap(NULL, sizeof(*hub->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (hub->page == MAP_FAILED)
-		return -errno;
-	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	hub->page_fd = open(path, O_RDONLY | O_CLOEXEC);
 	close(fd);
@@ -113,7 +157,7 @@ int hub_open(struct hub *hub, struct error_sink *errors)
 {
 	int r;
 
-	*hub = (struct hub){ .gap_ns = HUB_GAP_NS, .bell = -1, .doors = -1, .page_fd = -1 };
+	*hub = (struct hub){ .bell = -1, .doors = -1, .page_fd = -1 };
 	for (int i = 0; i < HUB_ATTACHMENTS_MAX; i++)
 		hub->attachments[i].socket = -1;
 	hub->folder = run_folder("wire", errors);
@@ -137,7 +181,7 @@ void hub_close(struct hub *hub)
 	for (unsigned int i = 0; i < hub->buses_n; i++)
 		place_leave(&hub->buses[i].place, hub->folder);
 	free(hub->buses);
-	if (hub->page && hub->page != MAP_FAILED)
+	if (hub->page)
 		munmap(hub->page, sizeof(*hub->page));
 	if (hub->page_fd >= 0)
 		close(hub->page_fd);

@@ -9,6 +9,7 @@
 
 #include "can/log.h"
 #include "can/wire/fault.h"
+#include "config/grow.h"
 
 #define LINE_MAX_BYTES 512
 
@@ -23,22 +24,10 @@ struct reader {
 
 static int add(struct script *s, const struct script_line *line)
 {
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct script_line *lines = realloc(s->lines, room * sizeof(*lines));
-
-		if (!lines)
-			return -ENOMEM;
-		s->lines = lines;
-		s->room = room;
-	}
+	if (!grow(&s->lines, &s->room, s->n + 1, sizeof(*line)))
+		return -ENOMEM;
 	s->lines[s->n++] = *line;
 	return 0;
-}
-
-static void wrong(struct reader *r, unsigned int line, const char *why)
-{
-	error_add(r->errors, "%s:%u: %s", r->path, line, why);
 }
 
 /* ---- one line ---- */
@@ -186,7 +175,6 @@ static const struct script_node *find_node(const struct script *s, unsigned int 
 static void list_nodes(struct reader *r)
 {
 	struct script *s = r->script;
-	char why[FAULT_WHY_MAX];
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct script_line *line = &s->lines[i];
@@ -195,8 +183,8 @@ static void list_nodes(struct reader *r)
 		if (!line->node[0] || find_node(s, line->bus, line->node))
 			continue;
 		if (s->nodes_n[line->bus] == ENGINE_NODES) {
-			snprintf(why, sizeof(why), "%s: a bus has at most %d nodes", line->node, ENGINE_NODES);
-			wrong(r, line->line, why);
+			error_add(r->errors, "%s:%u: %s: a bus has at most %d nodes", r->path, line->line, line->node,
+				  ENGINE_NODES);
 			return;
 		}
 		s->nodes_n[line->bus]++;
@@ -209,8 +197,8 @@ static void list_nodes(struct reader *r)
 
 		if (line->what != SCRIPT_FAULT || !line->fault.node[0] || find_node(s, line->bus, line->fault.node))
 			continue;
-		snprintf(why, sizeof(why), "there is no node %s: no other line of this bus names it", line->fault.node);
-		wrong(r, line->line, why);
+		error_add(r->errors, "%s:%u: there is no node %s: no other line of this bus names it", r->path,
+			  line->line, line->fault.node);
 	}
 }
 
@@ -223,17 +211,16 @@ static int read_file(struct reader *r, FILE *file)
 		int status;
 
 		r->line++;
-		if (strlen(text) == sizeof(text) - 1 && text[sizeof(text) - 2] != '\n') {
-			wrong(r, r->line, "a line of more than 510 bytes");
-			return -EINVAL;
-		}
+		if (strlen(text) == sizeof(text) - 1 && text[sizeof(text) - 2] != '\n')
+			return error_refuse(r->errors, -EINVAL, "%s:%u: a line of more than 510 bytes", r->path,
+					    r->line);
 		status = fault_split(&words, text);
 		if (!status && words.n)
 			status = read_line(r, &words);
 		if (status == -ENOMEM)
 			return status;
 		if (status)
-			wrong(r, r->line, why);
+			error_add(r->errors, "%s:%u: %s", r->path, r->line, why);
 	}
 	return ferror(file) ? -errno : 0;
 }

@@ -340,7 +340,7 @@ TEST(a_file_that_cannot_be)
 	open_before = descriptors();
 	for (int i = 0; i < 3; i++) {
 		refused(-EINVAL, trace, "this log is being played: write the frames sent to another file");
-		refused(-EBUSY, sent, "what another bus sends is kept there: name another file");
+		refused(-EBUSY, sent, "the frames that another bus sends are written there: name another file");
 		refused(-ENOENT, "/nowhere/at/all", "unable to write the frames sent: No such file or directory");
 		refused(-EISDIR, folder, "unable to write the frames sent: Is a directory");
 	}

@@ -25,38 +25,36 @@ static const struct link_info good = {
 	.kind = "can",
 };
 
-static void expect_other(int n, const char *text, const struct link_info *info, struct link_settings want)
+static void expect_other(const char *text, const struct link_info *info, struct link_settings want)
 {
 	char got[LINK_OTHER_MAX] = "?";
 
-	TEST_ASSERT_EQUAL_INT(n, link_other(got, info, &want));
+	TEST_ASSERT_EQUAL(*text != 0, link_other(got, info, &want));
 	TEST_ASSERT_EQUAL_STRING(text, got);
 }
 
 TEST(test_right)
 {
-	expect_other(0, "", &good, (struct link_settings){ .bitrate = 1000000 });
-	expect_other(0, "", &good, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 750, .queue = 10 });
+	expect_other("", &good, (struct link_settings){ .bitrate = 1000000 });
+	expect_other("", &good, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 750, .queue = 10 });
 }
 
 TEST(test_other_values)
 {
 	struct link_info info = good;
 
-	expect_other(1, "bit rate 1000000, not 500000", &info, (struct link_settings){ .bitrate = 500000 });
-	expect_other(1, "restart-ms 0, not 100", &info,
-		     (struct link_settings){ .bitrate = 1000000, .restart_ms = 100 });
-	expect_other(1, "txqueuelen 10, not 20", &info, (struct link_settings){ .bitrate = 1000000, .queue = 20 });
-	expect_other(1, "sample point 0.750, not 0.900", &info,
+	expect_other("bit rate 1000000, not 500000", &info, (struct link_settings){ .bitrate = 500000 });
+	expect_other("restart-ms 0, not 100", &info, (struct link_settings){ .bitrate = 1000000, .restart_ms = 100 });
+	expect_other("txqueuelen 10, not 20", &info, (struct link_settings){ .bitrate = 1000000, .queue = 20 });
+	expect_other("sample point 0.750, not 0.900", &info,
 		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 900 });
 	info.now.restart_ms = 100;
 	info.modes = LINK_LISTEN_ONLY | LINK_ONE_SHOT;
-	expect_other(4, "bit rate 1000000, not 250000; restart-ms 100, not 0; listen-only; one-shot", &info,
+	expect_other("bit rate 1000000, not 250000; restart-ms 100, not 0; listen-only; one-shot", &info,
 		     (struct link_settings){ .bitrate = 250000 });
 	info.modes = LINK_LISTEN_ONLY | LINK_LOOPBACK | LINK_ONE_SHOT | LINK_PRESUME_ACK;
 	info.now = (struct link_settings){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
-	expect_other(9,
-		     "bit rate 4294967295, not 4000000000; data bit rate 4294967295, not 4000000000; sample point "
+	expect_other("bit rate 4294967295, not 4000000000; data bit rate 4294967295, not 4000000000; sample point "
 		     "0.4294967295, not 0.999; restart-ms 4294967295, not 4294967294; listen-only; loopback; one-shot; "
 		     "presume-ack; txqueuelen 4294967295, not 4294967294",
 		     &info, (struct link_settings){ 4000000000, 4000000000, 999, 4294967294, 4294967294 });
@@ -68,41 +66,41 @@ TEST(test_nearly)
 	struct link_info info = good;
 
 	info.now.bitrate = 83333;
-	expect_other(0, "", &info, (struct link_settings){ .bitrate = 83300 });
-	expect_other(1, "bit rate 83333, not 80000", &info, (struct link_settings){ .bitrate = 80000 });
+	expect_other("", &info, (struct link_settings){ .bitrate = 83300 });
+	expect_other("bit rate 83333, not 80000", &info, (struct link_settings){ .bitrate = 80000 });
 	info.now.bitrate = 1005000;
-	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000 });
+	expect_other("", &info, (struct link_settings){ .bitrate = 1000000 });
 	info.now.bitrate = 1005001;
-	expect_other(1, "bit rate 1005001, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
+	expect_other("bit rate 1005001, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
 	info.now.bitrate = 1000000;
-	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 875 });
-	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 625 });
-	expect_other(1, "sample point 0.750, not 0.876", &info,
+	expect_other("", &info, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 875 });
+	expect_other("", &info, (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 625 });
+	expect_other("sample point 0.750, not 0.876", &info,
 		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 876 });
 	info.quanta = 0;
-	expect_other(1, "sample point 0.750, not 0.751", &info,
+	expect_other("sample point 0.750, not 0.751", &info,
 		     (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 751 });
 	info.now.data_bitrate = 5000000; /* of a robot that does not use it */
-	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000 });
-	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000, .data_bitrate = 5000000 });
-	expect_other(1, "data bit rate 5000000, not 4000000", &info,
+	expect_other("", &info, (struct link_settings){ .bitrate = 1000000 });
+	expect_other("", &info, (struct link_settings){ .bitrate = 1000000, .data_bitrate = 5000000 });
+	expect_other("data bit rate 5000000, not 4000000", &info,
 		     (struct link_settings){ .bitrate = 1000000, .data_bitrate = 4000000 });
 	info.now.data_bitrate = 0;
-	expect_other(1, "classic CAN, not a data bit rate of 4000000", &info,
+	expect_other("classic CAN, not a data bit rate of 4000000", &info,
 		     (struct link_settings){ .bitrate = 1000000, .data_bitrate = 4000000 });
 	info.now.bitrate = 0; /* not set */
-	expect_other(1, "bit rate 0, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
+	expect_other("bit rate 0, not 1000000", &info, (struct link_settings){ .bitrate = 1000000 });
 }
 
 TEST(test_virtual_is_right_but_for_its_mtu)
 {
 	struct link_info info = { .up = true, .virtual = true, .now = { .queue = 1000 }, .kind = "vcan" };
 
-	expect_other(0, "", &info, (struct link_settings){ 1000000, 5000000, 875, 9, 10 });
+	expect_other("", &info, (struct link_settings){ 1000000, 5000000, 875, 9, 10 });
 	info.classic = true;
-	expect_other(1, "mtu 16, not 72: it carries no CAN FD frame", &info,
+	expect_other("mtu 16, not 72: it carries no CAN FD frame", &info,
 		     (struct link_settings){ 1000000, 5000000, 875, 9, 10 });
-	expect_other(0, "", &info, (struct link_settings){ .bitrate = 1000000 });
+	expect_other("", &info, (struct link_settings){ .bitrate = 1000000 });
 }
 
 /* ---- names ---- */
