@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "can/bits_fd.h"
+#include "config/grow.h"
 
 #define S_NS 1000000000
 #define SET_BACK_NS S_NS /* a stamp that lies further back than this is from another time */
@@ -14,20 +15,6 @@
 static int64_t bits_ns(uint64_t bits, uint32_t bitrate)
 {
 	return (int64_t)((bits * S_NS + bitrate / 2) / bitrate);
-}
-
-/* Room for one more behind n: at itself, or where it has moved to; NULL: no memory, and all is as it was. */
-static void *more_room(void *at, size_t size, size_t n, size_t *room)
-{
-	size_t want = *room ? 2 * *room : 16;
-	void *more;
-
-	if (n < *room)
-		return at;
-	more = reallocarray(at, want, size);
-	if (more)
-		*room = want;
-	return more;
 }
 
 /* ---- finding ---- */
@@ -49,11 +36,9 @@ static struct budget_bus *bus_of(struct budget *b, const char *name)
 	for (size_t i = 0; i < b->buses_n; i++)
 		if (!strcmp(b->buses[i].name, name))
 			return &b->buses[i];
-	bus = reallocarray(b->buses, b->buses_n + 1, sizeof(*bus));
-	if (!bus)
+	if (!grow(&b->buses, &b->buses_room, b->buses_n + 1, sizeof(*bus)))
 		return NULL;
-	b->buses = bus;
-	bus += b->buses_n++;
+	bus = &b->buses[b->buses_n++];
 	memset(bus, 0, sizeof(*bus));
 	snprintf(bus->name, sizeof(bus->name), "%s", name);
 	bus->bitrate = bitrate_of(b->options.rates, b->options.rates_n, bus->name);
@@ -98,11 +83,8 @@ static struct budget_id *id_of(struct budget *b, uint32_t bus, const struct fram
 		return NULL;
 	at = place(b, bus, f->id, fd);
 	if (!b->index[at]) {
-		struct budget_id *ids = more_room(b->ids, sizeof(*ids), b->ids_n, &b->ids_room);
-
-		if (!ids)
+		if (!grow(&b->ids, &b->ids_room, b->ids_n + 1, sizeof(*b->ids)))
 			return NULL;
-		b->ids = ids;
 		b->ids[b->ids_n] = (struct budget_id){ .bus = bus, .id = f->id, .fd = fd };
 		b->index[at] = (uint32_t)++b->ids_n;
 	}
@@ -125,13 +107,11 @@ static int add_to_peak(const struct budget *b, struct budget_bus *bus, int64_t t
 		memmove(bus->recent, bus->recent + bus->recent_first, bus->recent_n * sizeof(*bus->recent));
 		bus->recent_first = 0;
 	}
-	oldest = more_room(bus->recent, sizeof(*oldest), bus->recent_n, &bus->recent_room);
-	if (!oldest)
+	if (!grow(&bus->recent, &bus->recent_room, bus->recent_n + 1, sizeof(*bus->recent)))
 		return -ENOMEM;
-	bus->recent = oldest;
 	bus->recent[bus->recent_n++] = (struct budget_recent){ t_ns, busy_ns };
 	bus->recent_ns += busy_ns;
-	for (oldest += bus->recent_first; oldest->t_ns <= start; oldest++) {
+	for (oldest = bus->recent + bus->recent_first; oldest->t_ns <= start; oldest++) {
 		bus->recent_ns -= oldest->busy_ns;
 		bus->recent_first++;
 	}
@@ -150,16 +130,13 @@ static int add_to_peak(const struct budget *b, struct budget_bus *bus, int64_t t
 static struct budget_interval *interval_of(struct budget_bus *bus, int64_t number)
 {
 	size_t at = bus->intervals_n;
-	struct budget_interval *more;
 
 	while (at && bus->intervals[at - 1].number > number)
 		at--;
 	if (at && bus->intervals[at - 1].number == number)
 		return &bus->intervals[at - 1];
-	more = more_room(bus->intervals, sizeof(*more), bus->intervals_n, &bus->intervals_room);
-	if (!more)
+	if (!grow(&bus->intervals, &bus->intervals_room, bus->intervals_n + 1, sizeof(*bus->intervals)))
 		return NULL;
-	bus->intervals = more;
 	memmove(&bus->intervals[at + 1], &bus->intervals[at], (bus->intervals_n++ - at) * sizeof(*bus->intervals));
 	bus->intervals[at] = (struct budget_interval){ .number = number };
 	return &bus->intervals[at];
@@ -199,11 +176,8 @@ static int periods_add(struct budget *b, struct budget_periods *p, int64_t ns)
 		p->max_ns = ns;
 	p->n++;
 	if (at < BUDGET_KEPT) {
-		int64_t *kept = more_room(p->kept, sizeof(*kept), at, &p->room);
-
-		if (!kept)
+		if (!grow(&p->kept, &p->room, at + 1, sizeof(*p->kept)))
 			return -ENOMEM;
-		p->kept = kept;
 	} else {
 		/* Each of them all ends up among the kept ones with the same probability. */
 		b->random = b->random * 6364136223846793005u + 1442695040888963407u;
@@ -314,12 +288,7 @@ int budget_add(struct budget *b, const char *name, int64_t t_ns, const struct fr
 	return status;
 }
 
-/* ---- begin and end ---- */
-
-void budget_start(struct budget *b, const struct budget_options *options)
-{
-	*b = (struct budget){ .options = *options };
-}
+/* ---- the end ---- */
 
 static int by_precedence(const void *x, const void *y)
 {

@@ -1,10 +1,8 @@
 /* budget.h: what frames cost a bus: load, peak load, and the same per identifier and over time.
  *
- *	struct budget b;
  *	const struct budget_rate rates[] = { { NULL, 1000000 }, { "can1", 500000 } };
- *	const struct budget_options options = { .rates = rates, .rates_n = 2, .window_ns = 100000000 };
+ *	struct budget b = { .options = { .rates = rates, .rates_n = 2, .window_ns = 100000000 } };
  *
- *	budget_start(&b, &options);
  *	while (log_next(&log, &r) > 0)
  *		budget_add(&b, r.bus, r.t_ns, &r.frame);
  *	budget_end(&b);
@@ -106,7 +104,7 @@ struct budget {
 	struct budget_options options;
 	struct budget_bus *buses; /* in the order in which they were first seen */
 	size_t buses_n;
-	struct budget_id *ids; /* after budget_end by bus, and by who wins arbitration */
+	struct budget_id *ids; /* after budget_end in order of bus, then of arbitration */
 	size_t ids_n;
 	uint64_t frames;   /* all, on all buses, error frames too */
 	int64_t first_ns;  /* stamp of the first */
@@ -115,13 +113,12 @@ struct budget {
 
 	/* private */
 	int64_t shift_ns; /* stamps to time here */
-	size_t ids_room;
+	size_t buses_room, ids_room;
 	uint32_t *index; /* of the ids by hash: place + 1 */
 	size_t index_size;
 	uint64_t random;
 };
 
-void budget_start(struct budget *b, const struct budget_options *options);
 int budget_add(struct budget *b, const char *bus, int64_t t_ns, const struct frame *f); /* 0 or -ENOMEM */
 void budget_end(struct budget *b);
 void budget_free(struct budget *b);

@@ -1,10 +1,11 @@
 /* loop.c: plays the devices of a recording to a live driver. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "can/loop_inside.h"
+#include "config/grow.h"
+#include "config/text.h"
 
 #define BEGIN_NS 100000000 /* in this time a driver asks what only its start asks */
 #define SET_NS 1000000000  /* a stamp that is earlier by more: the clock was set */
@@ -30,11 +31,11 @@ static bool one_bus(const struct loop_rules *rules)
 
 static int unknown_bus(const struct loop *l, const char *bus, struct error_sink *errors)
 {
-	char names[256] = "";
-	size_t len = 0;
+	char names[256];
+	struct text_out out = text_out(names, sizeof(names));
 
-	for (unsigned int i = 0; i < l->buses && len < sizeof(names); i++)
-		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", l->names[i]);
+	for (unsigned int i = 0; i < l->buses; i++)
+		text_add(&out, "%s%s", i ? ", " : "", l->names[i]);
 	return error_refuse(errors, -EINVAL, "the recording has no bus %s of the driver, only %s: --bus %s=%s", bus,
 			    l->buses ? names : "an empty file", bus, l->buses ? l->names[0] : "NAME");
 }
@@ -139,15 +140,8 @@ static int64_t place_in_time(struct loop *l, int64_t stamp_ns)
 
 int loop_add(struct loop *l, unsigned int bus, const struct frame *frame, int64_t t_ns, uint64_t line)
 {
-	if (l->n == l->room) {
-		const uint32_t room = 2 * l->room + 1024;
-		struct loop_item *more = room < LOOP_NONE / 2 ? realloc(l->items, room * sizeof(*more)) : NULL;
-
-		if (!more)
-			return -ENOMEM;
-		l->items = more;
-		l->room = room;
-	}
+	if (l->n >= LOOP_NONE / 2 || !grow(&l->items, &l->room, l->n + 1, sizeof(*l->items)))
+		return -ENOMEM;
 	l->items[l->n] = (struct loop_item){ .t_ns = place_in_time(l, t_ns),
 					     .line = line,
 					     .frame = *frame,
@@ -232,17 +226,12 @@ bool loop_is_counted(const struct loop *l, int64_t at_ns)
 	return at_ns < o->from_ns || at_ns >= o->until_ns;
 }
 
-static void tell(struct loop *l, struct loop_event *e)
+static void report(struct loop *l, struct loop_event *e)
 {
 	struct loop_counts *counts = e->stream ? &e->stream->counts : &l->strangers;
-	uint64_t *const count[] = { [LOOP_SAME] = &counts->same,
-				    [LOOP_PAYLOAD] = &counts->payload,
-				    [LOOP_ORDER] = &counts->order,
-				    [LOOP_MISSING] = &counts->missing,
-				    [LOOP_EXTRA] = &counts->extra };
 	const int64_t at_ns = e->then ? e->then->t_ns : e->now_ns;
 
-	++*count[e->what];
+	counts->what[e->what]++;
 	e->counts = e->what != LOOP_SAME && loop_is_counted(l, at_ns);
 	l->differences += e->counts;
 	if (e->counts && e->stream && at_ns < e->stream->differs_ns) {
@@ -260,7 +249,7 @@ static void give_up(struct loop *l, struct loop_stream *s, int64_t now_ns)
 	};
 
 	s->at = l->items[s->at].next;
-	tell(l, &e);
+	report(l, &e);
 }
 
 static void give_up_until(struct loop *l, int64_t now_ns)
@@ -288,15 +277,8 @@ static int put_due(struct loop *l, const struct loop_due *due)
 {
 	size_t at = l->due_n;
 
-	if (l->due_n == l->due_room) {
-		const size_t room = 2 * l->due_room + 256;
-		struct loop_due *more = realloc(l->due, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		l->due = more;
-		l->due_room = room;
-	}
+	if (!grow(&l->due, &l->due_room, l->due_n + 1, sizeof(*due)))
+		return -ENOMEM;
 	for (; at && is_before(due, &l->due[at - 1]); at--)
 		l->due[at] = l->due[at - 1];
 	l->due[at] = *due;
@@ -335,7 +317,7 @@ static int pair(struct loop *l, struct loop_event *e, int64_t t_ns)
 	e->what = !loop_same_frames(l->options->same, &e->then->frame, e->now, e->why) ? LOOP_PAYLOAD
 		  : e->from && !l->options->any_order				       ? LOOP_ORDER
 										       : LOOP_SAME;
-	tell(l, e);
+	report(l, e);
 	return answer(l, e->then, t_ns, &l->totals.answered);
 }
 
@@ -371,7 +353,7 @@ static int be_extra(struct loop *l, struct loop_event *e, const struct loop_id *
 	find_middle(l, e);
 	e->from = e->stream && !l->options->strict ? lender(l, e->stream) : NULL;
 	l->totals.unknown += id->rules_n && !e->from;
-	tell(l, e);
+	report(l, e);
 	return e->from ? answer(l, e->from, t_ns, &l->totals.borrowed) : 0;
 }
 
@@ -465,11 +447,6 @@ int64_t loop_pass_ns(const struct loop *l)
 
 /* ---- the end ---- */
 
-bool loop_begun(const struct loop *l)
-{
-	return l->begun;
-}
-
 bool loop_over(const struct loop *l, int64_t now_ns)
 {
 	return l->begun && now_ns - l->offset_ns > l->end_ns;
@@ -482,36 +459,6 @@ void loop_finish(struct loop *l)
 			give_up(l, &l->streams[i], l->end_ns);
 }
 
-int64_t loop_clock_ns(const struct loop *l, int64_t recorded_ns)
-{
-	return recorded_ns + l->offset_ns;
-}
-
-int64_t loop_first_stamp_ns(const struct loop *l)
-{
-	return l->first_ns;
-}
-
-bool loop_time_was_set(const struct loop *l)
-{
-	return l->time_was_set;
-}
-
-const struct loop_totals *loop_totals(const struct loop *l)
-{
-	return &l->totals;
-}
-
-size_t loop_streams(const struct loop *l)
-{
-	return l->streams_n;
-}
-
-const struct loop_stream *loop_stream(const struct loop *l, size_t i)
-{
-	return &l->streams[i];
-}
-
 struct loop_counts loop_counts(const struct loop *l)
 {
 	struct loop_counts all = l->strangers;
@@ -521,16 +468,8 @@ struct loop_counts loop_counts(const struct loop *l)
 
 		all.recorded += c->recorded;
 		all.sent += c->sent;
-		all.same += c->same;
-		all.payload += c->payload;
-		all.order += c->order;
-		all.missing += c->missing;
-		all.extra += c->extra;
+		for (int what = 0; what < LOOP_WHATS; what++)
+			all.what[what] += c->what[what];
 	}
 	return all;
-}
-
-uint64_t loop_differences(const struct loop *l)
-{
-	return l->differences;
 }

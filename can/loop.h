@@ -59,9 +59,12 @@ struct loop_item {
 };
 #define LOOP_NONE UINT32_MAX
 
+/* What became of a frame of the driver. */
+enum loop_what { LOOP_SAME, LOOP_PAYLOAD, LOOP_ORDER, LOOP_MISSING, LOOP_EXTRA, LOOP_WHATS };
+
 struct loop_counts {
 	uint64_t recorded, sent; /* frames of the driver, then and now */
-	uint64_t same, payload, order, missing, extra;
+	uint64_t what[LOOP_WHATS];
 };
 
 struct loop_stream {
@@ -79,9 +82,6 @@ struct loop_stream {
 	int64_t window_ns;
 };
 
-enum loop_what { LOOP_SAME, LOOP_PAYLOAD, LOOP_ORDER, LOOP_MISSING, LOOP_EXTRA };
-
-/* What became of an own frame. */
 struct loop_event {
 	enum loop_what what;
 	bool counts;		      /* it is a difference, and not within settle_ns, nor from_ns and until_ns */
@@ -118,7 +118,46 @@ struct loop_totals {
 	bool middle;		       /* the beginning is missing in the recording */
 };
 
-struct loop;
+#define LOOP_HEADS 4096
+
+struct loop {
+	bool begun;	   /* the driver has sent a frame, or the recording has none of its */
+	int64_t offset_ns; /* from the recording's time to the clock's, once begun */
+	int64_t first_ns;  /* stamp of the first frame, as it was added */
+	bool time_was_set; /* a stamp went back by more than a second */
+	struct loop_stream *streams;
+	uint32_t streams_n;
+	struct loop_totals totals;
+	uint64_t differences; /* events that count */
+
+	/* private */
+	const struct loop_rules *rules;
+	const struct loop_options *options;
+	const char *const *names;
+	unsigned int buses;
+	struct loop_id *ids;
+	size_t ids_n;
+	const struct loop_rule **id_rules; /* of all of them */
+
+	struct loop_item *items;
+	uint32_t n;
+	size_t room;
+	int64_t shift_ns, newest_ns; /* of stamps */
+
+	size_t streams_room;
+	uint32_t heads[LOOP_HEADS]; /* streams by hash */
+	uint32_t first_own;	    /* item; LOOP_NONE */
+
+	/* playing */
+	uint32_t at; /* the next item to look at for others */
+	struct loop_due *due;
+	size_t due_n, due_room;
+	uint64_t asked;
+	int64_t expires_ns;		 /* the earliest moment, recorded, at which a frame is given up */
+	uint32_t newest[LOOP_BUSES_MAX]; /* partner with the highest number; LOOP_NONE */
+	int64_t end_ns;			 /* recorded: then everything is over */
+	struct loop_counts strangers;	 /* frames without a stream */
+};
 
 /* names: of the buses of the recording, by which the rules find them; a driver with one bus matches a recording with
  * one.  0; -EINVAL with a line: a bus of the rules is not in the recording; -ENOMEM.  rules and options are kept. */
@@ -153,21 +192,11 @@ int64_t loop_next_ns(struct loop *loop);
 /* When to call loop_pass_time, or loop_over; INT64_MAX: only after a frame of the driver. */
 int64_t loop_pass_ns(const struct loop *loop);
 
-bool loop_begun(const struct loop *loop); /* the driver has sent a frame, or the recording has none of its */
 bool loop_over(const struct loop *loop, int64_t now_ns);
 /* Recorded frames that have no partner yet are missing. */
 void loop_finish(struct loop *loop);
 
-/* From a time of the recording to that of the clock; only when begun. */
-int64_t loop_clock_ns(const struct loop *loop, int64_t recorded_ns);
-int64_t loop_first_stamp_ns(const struct loop *loop); /* of the first frame, as it was added */
-bool loop_time_was_set(const struct loop *loop);      /* a stamp went back by more than a second */
-
 bool loop_is_counted(const struct loop *loop, int64_t recorded_ns); /* a difference at that time */
-const struct loop_totals *loop_totals(const struct loop *loop);
-size_t loop_streams(const struct loop *loop);
-const struct loop_stream *loop_stream(const struct loop *loop, size_t i);
-struct loop_counts loop_counts(const struct loop *loop); /* of all streams, and of frames that have none */
-uint64_t loop_differences(const struct loop *loop);	 /* events that count */
+struct loop_counts loop_counts(const struct loop *loop);	    /* of all streams, and of frames that have none */
 
 #endif

@@ -4,8 +4,6 @@
 
 #include "can/loop.h"
 
-#define LOOP_HEADS 4096
-
 /* An identifier of the driver, with all that its rules say. */
 struct loop_id {
 	unsigned int bus;
@@ -22,40 +20,6 @@ struct loop_due {
 	int64_t due_ns;
 	uint64_t number; /* in the order of asking, where two are due at the same time */
 	uint32_t item;
-};
-
-struct loop {
-	const struct loop_rules *rules;
-	const struct loop_options *options;
-	const char *const *names;
-	unsigned int buses;
-	struct loop_id *ids;
-	size_t ids_n;
-	const struct loop_rule **id_rules; /* of all of them */
-
-	struct loop_item *items;
-	uint32_t n, room;
-	int64_t first_ns, shift_ns, newest_ns; /* of stamps */
-	bool time_was_set;
-
-	struct loop_stream *streams;
-	uint32_t streams_n, streams_room;
-	uint32_t heads[LOOP_HEADS]; /* streams by hash */
-	uint32_t first_own;	    /* item; LOOP_NONE */
-
-	/* playing */
-	bool begun;
-	int64_t offset_ns; /* from the recording's time to the clock's */
-	uint32_t at;	   /* the next item to look at for others */
-	struct loop_due *due;
-	size_t due_n, due_room;
-	uint64_t asked;
-	int64_t expires_ns;		 /* the earliest moment, recorded, at which a frame is given up */
-	uint32_t newest[LOOP_BUSES_MAX]; /* partner with the highest number; LOOP_NONE */
-	int64_t end_ns;			 /* recorded: then everything is over */
-	struct loop_counts strangers;	 /* frames without a stream */
-	struct loop_totals totals;
-	uint64_t differences;
 };
 
 /* The identifier of an own frame; NULL: it is none. */

@@ -6,6 +6,7 @@
 
 #include "can/frame_text.h"
 #include "can/loop_rules.h"
+#include "config/grow.h"
 #include "config/yaml.h"
 
 static const char *text_of(const struct yaml_node *map, const char *key)
@@ -22,20 +23,11 @@ static bool is_given(const struct yaml_node *map, const char *key)
 	return node && !yaml_is_null(node);
 }
 
-/* 0EF, 00012345: three digits, or eight of 29 bits. */
 static bool read_id(const struct yaml_node *map, uint32_t *id)
 {
-	const char *digits = text_of(map, "id");
-	char text[16];
-	struct frame f;
+	const char *text = text_of(map, "id");
 
-	if (!digits || strlen(digits) > 8)
-		return false;
-	snprintf(text, sizeof(text), "%s#", digits);
-	if (frame_text_read(&f, text, strlen(text)) || f.id & FRAME_ERR)
-		return false;
-	*id = f.id;
-	return true;
+	return text && frame_text_read_id(text, id);
 }
 
 static bool read_key(const struct yaml_node *map, uint8_t key[FRAME_DATA_MAX_FD])
@@ -123,15 +115,8 @@ static const char *read_row(struct loop_rule *rule, bool *sent, const struct yam
 
 static int add(struct loop_rules *rules, const struct loop_rule *rule)
 {
-	if (rules->n == rules->room) {
-		const size_t room = 2 * rules->room + 64;
-		struct loop_rule *more = realloc(rules->rows, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		rules->rows = more;
-		rules->room = room;
-	}
+	if (!grow(&rules->rows, &rules->room, rules->n + 1, sizeof(*rule)))
+		return -ENOMEM;
 	rules->rows[rules->n++] = *rule;
 	return 0;
 }
@@ -161,7 +146,6 @@ static int read_rows(struct loop_rules *rules, const char *name, const struct ya
 				    "%s: no row with dir tx: this driver only listens, so there is no "
 				    "loop to close; replay without --closed-loop",
 				    name);
-	rules->files++;
 	return 0;
 }
 

@@ -42,7 +42,6 @@ struct loop_rule {
 struct loop_rules {
 	struct loop_rule *rows;
 	size_t n, room;
-	size_t files; /* that were read */
 };
 
 /* Adds what a driver printed; name is that of the text in errors.  0; -EINVAL or -ENOMEM with a line in errors. */

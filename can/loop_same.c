@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,17 +99,9 @@ int loop_same_read(struct loop_same *same, const char *text, struct error_sink *
 
 /* ---- comparing ---- */
 
-static void say(char why[LOOP_SAME_TEXT_MAX], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(char why[LOOP_SAME_TEXT_MAX], const char *fmt, ...)
+static const char *between(const struct text_out *why)
 {
-	size_t len = strlen(why);
-	va_list args;
-
-	if (len && len + 2 < LOOP_SAME_TEXT_MAX)
-		len += (size_t)snprintf(why + len, LOOP_SAME_TEXT_MAX - len, "; ");
-	va_start(args, fmt);
-	vsnprintf(why + len, LOOP_SAME_TEXT_MAX - len, fmt, args);
-	va_end(args);
+	return why->len ? "; " : "";
 }
 
 static uint64_t bits_of(const struct loop_same_row *row, const struct frame *f)
@@ -161,23 +152,21 @@ static bool integers_agree(struct loop_same_row *row, uint64_t then, uint64_t no
 	return row->offset == (uint64_t)apart;
 }
 
-static void say_value(char why[LOOP_SAME_TEXT_MAX], const struct loop_same_row *row, uint64_t then, uint64_t now)
+static void add_value(struct text_out *why, const struct loop_same_row *row, uint64_t then, uint64_t now)
 {
 	const struct type *type = &types[row->type];
-	const unsigned int last = row->at + type->size - 1;
 
+	text_add(why, "%s%s in byte %u-%u: ", between(why), type->name, row->at, row->at + type->size - 1);
 	if (type->kind == FLOATING)
-		say(why, "%s in byte %u-%u: %g, now %g", type->name, row->at, last, real_of(then, type->size),
-		    real_of(now, type->size));
+		text_add(why, "%g, now %g", real_of(then, type->size), real_of(now, type->size));
 	else if (type->kind == SIGNED)
-		say(why, "%s in byte %u-%u: %" PRId64 ", now %" PRId64, type->name, row->at, last,
-		    extended(then, type->size), extended(now, type->size));
+		text_add(why, "%" PRId64 ", now %" PRId64, extended(then, type->size), extended(now, type->size));
 	else
-		say(why, "%s in byte %u-%u: %" PRIu64 ", now %" PRIu64, type->name, row->at, last, then, now);
+		text_add(why, "%" PRIu64 ", now %" PRIu64, then, now);
 }
 
-static bool row_agrees(struct loop_same_row *row, const struct frame *a, const struct frame *b,
-		       char why[LOOP_SAME_TEXT_MAX])
+/* Compares the values, and adds them to why if they differ. */
+static void compare(struct loop_same_row *row, const struct frame *a, const struct frame *b, struct text_out *why)
 {
 	const struct type *type = &types[row->type];
 	const uint64_t then = bits_of(row, a), now = bits_of(row, b);
@@ -187,8 +176,7 @@ static bool row_agrees(struct loop_same_row *row, const struct frame *a, const s
 				   : integers_agree(row, then, now);
 
 	if (!agree)
-		say_value(why, row, then, now);
-	return agree;
+		add_value(why, row, then, now);
 }
 
 static bool row_takes(const struct loop_same_row *row, const struct frame *f)
@@ -201,11 +189,12 @@ bool loop_same_frames(struct loop_same *same, const struct frame *then, const st
 		      char why[LOOP_SAME_TEXT_MAX])
 {
 	const unsigned int bytes = frame_data_len(then);
-	bool judged[FRAME_DATA_MAX_FD] = { false };
+	bool compared[FRAME_DATA_MAX_FD] = { false };
+	struct text_out out = text_out(why, LOOP_SAME_TEXT_MAX);
 
-	*why = 0;
 	if (then->len != now->len || then->flags != now->flags || then->dlc != now->dlc) {
-		say(why, "length %u, now %u%s", then->len, now->len, then->flags == now->flags ? "" : ", other flags");
+		text_add(&out, "length %u, now %u%s", then->len, now->len,
+			 then->flags == now->flags ? "" : ", other flags");
 		return false;
 	}
 	for (size_t i = 0; same && i < same->n; i++) {
@@ -213,11 +202,11 @@ bool loop_same_frames(struct loop_same *same, const struct frame *then, const st
 
 		if (!row_takes(row, then) || then->id & FRAME_RTR)
 			continue;
-		row_agrees(row, then, now, why);
-		memset(judged + row->at, true, types[row->type].size);
+		compare(row, then, now, &out);
+		memset(compared + row->at, true, types[row->type].size);
 	}
 	for (unsigned int i = 0; i < bytes; i++)
-		if (!judged[i] && then->data[i] != now->data[i])
-			say(why, "byte %u: %02X, now %02X", i, then->data[i], now->data[i]);
-	return !*why;
+		if (!compared[i] && then->data[i] != now->data[i])
+			text_add(&out, "%sbyte %u: %02X, now %02X", between(&out), i, then->data[i], now->data[i]);
+	return !out.len;
 }

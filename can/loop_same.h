@@ -3,7 +3,7 @@
  *	0EF:2:f32=0.001		the float in bytes 2 to 5 of 0EF may differ by 0.001
  *	0EF#0B11:2:f32=0.001	only in frames that begin with 0B11
  *	181:6:u16=offset	a counter: it may differ by what it differed by in the first frame
- *	77F:0:u8=any		never mind
+ *	77F:0:u8=any		any value
  *	order			frames may be in another order
  *
  * Types: u8 i8 u16 i16 u32 i32 f32 f64, little endian; with be behind it (u16be) big endian.  Integers are compared

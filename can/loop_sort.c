@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "can/loop_inside.h"
+#include "config/grow.h"
 
 /* ---- own frames ---- */
 
@@ -60,15 +61,8 @@ static struct loop_stream *new_stream(struct loop *l, const struct loop_id *id, 
 	struct loop_stream *stream;
 	uint32_t *head;
 
-	if (l->streams_n == l->streams_room) {
-		const uint32_t room = 2 * l->streams_room + 64;
-		struct loop_stream *more = realloc(l->streams, room * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		l->streams = more;
-		l->streams_room = room;
-	}
+	if (!grow(&l->streams, &l->streams_room, l->streams_n + 1, sizeof(*stream)))
+		return NULL;
 	stream = &l->streams[l->streams_n];
 	*stream = (struct loop_stream){ .bus = id->bus,
 					.first = LOOP_NONE,

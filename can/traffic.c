@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "can/bits_fd.h"
+#include "config/grow.h"
 
-#define BITRATE_USUAL 1000000
 #define HOST 0 /* the queue of the computer */
 #define ROUNDING 1e-9
 #define MS_NS 1000000.0
@@ -22,12 +22,12 @@ int traffic_bus(struct traffic *plan, const char *name)
 			return (int)i;
 	if (plan->buses_n == TRAFFIC_BUSES_MAX)
 		return -ENOSPC;
-	plan->buses[plan->buses_n] = (struct traffic_bus){ .bitrate = BITRATE_USUAL };
+	plan->buses[plan->buses_n] = (struct traffic_bus){ .bitrate = TRAFFIC_BITRATE };
 	snprintf(plan->buses[plan->buses_n].name, sizeof(plan->buses[0].name), "%s", name);
 	return (int)plan->buses_n++;
 }
 
-int traffic_driver(struct traffic *plan, const char *name, const char *program, int64_t tick_ns)
+int traffic_driver(struct traffic *plan, const char *name, int64_t tick_ns)
 {
 	struct traffic_driver *driver = &plan->drivers[plan->drivers_n];
 
@@ -38,21 +38,13 @@ int traffic_driver(struct traffic *plan, const char *name, const char *program, 
 		return -ENOSPC;
 	*driver = (struct traffic_driver){ .tick_ns = tick_ns };
 	snprintf(driver->name, sizeof(driver->name), "%s", name);
-	snprintf(driver->program, sizeof(driver->program), "%.*s", TEXT_NAME_MAX, program);
 	return (int)plan->drivers_n++;
 }
 
 int traffic_add(struct traffic *plan, const struct traffic_row *row)
 {
-	if (plan->rows_n == plan->rows_room) {
-		const size_t room = 2 * plan->rows_room + 64;
-		struct traffic_row *more = reallocarray(plan->rows, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		plan->rows = more;
-		plan->rows_room = room;
-	}
+	if (!grow(&plan->rows, &plan->rows_room, plan->rows_n + 1, sizeof(*row)))
+		return -ENOMEM;
 	plan->rows[plan->rows_n++] = *row;
 	return 0;
 }
@@ -232,7 +224,7 @@ static int sort(struct traffic *plan)
 
 /* ---- one bus ---- */
 
-static size_t frames_of(const struct traffic *plan, unsigned int bus, size_t *first)
+size_t traffic_frames_of(const struct traffic *plan, unsigned int bus, size_t *first)
 {
 	size_t n = 0;
 
@@ -272,7 +264,7 @@ static void sum_up(struct traffic *plan, unsigned int number)
 
 static int solve_bus(struct traffic *plan, unsigned int bus)
 {
-	size_t first, n = frames_of(plan, bus, &first);
+	size_t first, n = traffic_frames_of(plan, bus, &first);
 	struct response_frame *list = calloc(n + 1, sizeof(*list));
 
 	if (!list)

@@ -24,8 +24,9 @@
 #include "config/text.h"
 #include "config/yaml.h"
 
-#define TRAFFIC_REPLY_NS 200000 /* a device answers so soon */
+#define TRAFFIC_REPLY_NS 200000 /* time within which a device answers */
 #define TRAFFIC_LOAD_MAX 0.9	/* above this a bus is full: errors and repetitions need time, too */
+#define TRAFFIC_BITRATE 1000000 /* of a bus that is not described */
 #define TRAFFIC_BUSES_MAX 64
 #define TRAFFIC_DRIVERS_MAX 64
 #define TRAFFIC_ADVICE_MAX 160
@@ -55,7 +56,7 @@ struct traffic_frame {
 };
 
 struct traffic_driver {
-	char name[TEXT_NAME_MAX + 1], program[TEXT_NAME_MAX + 1];
+	char name[TEXT_NAME_MAX + 1];
 	int64_t tick_ns;   /* 0: not known */
 	int64_t offset_ns; /* traffic_offsets: by which its ticks should follow the clock */
 };
@@ -80,7 +81,7 @@ struct traffic {
 	size_t drivers_n;
 	struct traffic_row *rows;
 	size_t rows_n, rows_room;
-	/* found: by bus, and by who wins arbitration */
+	/* found; in order of bus, then of arbitration */
 	struct traffic_frame *frames;
 	size_t frames_n;
 };
@@ -93,7 +94,7 @@ const char *traffic_read_row(struct traffic_row *row, const struct yaml_node *no
 
 /* Places, added if they are new; -ENOSPC. */
 int traffic_bus(struct traffic *plan, const char *name);
-int traffic_driver(struct traffic *plan, const char *name, const char *program, int64_t tick_ns);
+int traffic_driver(struct traffic *plan, const char *name, int64_t tick_ns);
 int traffic_add(struct traffic *plan, const struct traffic_row *row); /* 0 or -ENOMEM */
 
 int traffic_solve(struct traffic *plan); /* 0 or -ENOMEM */
@@ -106,8 +107,11 @@ bool traffic_clash(const struct traffic_row *a, const struct traffic_row *b);
 
 /* ---- after traffic_solve ---- */
 
-bool traffic_fits(const struct traffic *plan,
-		  unsigned int bus); /* neither above TRAFFIC_LOAD_MAX nor a driver's frame late */
+/* Where the frames of a bus begin; returns how many there are. */
+size_t traffic_frames_of(const struct traffic *plan, unsigned int bus, size_t *first);
+
+/* Neither above TRAFFIC_LOAD_MAX nor a driver's frame late. */
+bool traffic_fits(const struct traffic *plan, unsigned int bus);
 
 /* How many modules more, each with a request and an answer of eight bytes at this rate, the bus has room for; at most
  * TRAFFIC_MODULES_MAX.  -ENOMEM. */

@@ -6,23 +6,12 @@
 #include "can/frame_text.h"
 #include "can/traffic.h"
 
-#define BITRATE_USUAL 1000000
 #define BITRATE_MIN 1000
 #define BITRATE_MAX 10000000
 
-/* 0EF, 00012345: three digits, or eight of an extended one. */
 static bool read_id(const struct yaml_node *node, uint32_t *id)
 {
-	char text[16];
-	struct frame f;
-
-	if (!node || node->kind != YAML_TEXT || strlen(node->text) > 8)
-		return false;
-	snprintf(text, sizeof(text), "%s#", node->text);
-	if (frame_text_read(&f, text, strlen(text)) || f.id & FRAME_ERR)
-		return false;
-	*id = f.id;
-	return true;
+	return node && node->kind == YAML_TEXT && frame_text_read_id(node->text, id);
 }
 
 /* Nothing and null leave 0. */
@@ -132,7 +121,7 @@ static int read_driver(struct traffic *plan, const struct yaml_node *node, struc
 			      "no list \"frames\": give the output of DRIVER --frames or achstart --frames");
 	if (!text_is_name(name) || !read_us(yaml_find(node, "tick_us"), &tick_ns))
 		return refuse(errors, node, "name is not a name, or tick_us is neither null nor above 0");
-	driver = traffic_driver(plan, name, text_of(node, "driver"), tick_ns);
+	driver = traffic_driver(plan, name, tick_ns);
 	if (driver == -EEXIST)
 		return refuse(errors, node, "two drivers of one name");
 	if (driver < 0)
@@ -159,7 +148,7 @@ static int read_bus(struct traffic *plan, const struct yaml_node *node, struct e
 
 	if (place < 0)
 		return refuse(errors, node, "not the name of a bus, or too many of them");
-	if (!read_bitrate(yaml_find(node, "bitrate"), BITRATE_USUAL, &plan->buses[place].bitrate) ||
+	if (!read_bitrate(yaml_find(node, "bitrate"), TRAFFIC_BITRATE, &plan->buses[place].bitrate) ||
 	    !read_bitrate(yaml_find(node, "data_bitrate"), 0, &plan->buses[place].data_bitrate))
 		return refuse(errors, node, "bitrate or data_bitrate is not 1000 to 10000000");
 	return 0;

@@ -37,9 +37,7 @@ static char *read_all(FILE *from, size_t *len)
 
 static int take(struct traffic *plan, const char *name, const char *text, size_t len)
 {
-	struct error_sink errors = program_errors();
-
-	return traffic_read(plan, name, text, len, &errors) ? PROGRAM_WRONG : 0;
+	return traffic_read(plan, name, text, len, &program_errors) ? PROGRAM_WRONG : 0;
 }
 
 static int take_file(struct traffic *plan, const char *path)

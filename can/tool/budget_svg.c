@@ -42,13 +42,9 @@ static int64_t span_of(const struct traffic *plan, unsigned int bus)
 	return span_ns;
 }
 
-static size_t first_of(const struct traffic *plan, unsigned int bus)
+static bool is_used(const struct traffic *plan, unsigned int bus)
 {
-	size_t first = 0;
-
-	while (first < plan->frames_n && plan->frames[first].bus != bus)
-		first++;
-	return first;
+	return traffic_frames_of(plan, bus, &(size_t){ 0 });
 }
 
 /* Answers follow their requests, in the same order. */
@@ -62,9 +58,9 @@ static int find_request(const struct cycle *c, const struct traffic_frame *reque
 
 static void release(struct cycle *c, const struct traffic *plan, unsigned int bus, bool answers)
 {
-	const size_t first = first_of(plan, bus);
+	size_t first, n = traffic_frames_of(plan, bus, &first);
 
-	for (size_t i = first; i < plan->frames_n && plan->frames[i].bus == bus; i++) {
+	for (size_t i = first; i < first + n; i++) {
 		const struct traffic_frame *f = &plan->frames[i];
 		unsigned int which = 0;
 
@@ -185,7 +181,7 @@ int budget_svg(const struct traffic *plan, const char *path)
 	int y = 30, buses = 0;
 
 	for (unsigned int b = 0; b < plan->buses_n; b++)
-		buses += first_of(plan, b) < plan->frames_n;
+		buses += is_used(plan, b);
 	if (!c || !to) {
 		free(c);
 		if (to)
@@ -199,7 +195,7 @@ int budget_svg(const struct traffic *plan, const char *path)
 		"long as it can be; paler: frames of devices</text>\n",
 		LEFT + WIDTH + 30, 40 + ROW * buses);
 	for (unsigned int b = 0; b < plan->buses_n; b++)
-		if (first_of(plan, b) < plan->frames_n) {
+		if (is_used(plan, b)) {
 			draw_bus(to, plan, c, b, y);
 			y += ROW;
 		}

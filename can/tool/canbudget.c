@@ -207,24 +207,21 @@ static void check_names(const struct canbudget_options *want, const struct bitra
 static int show_log(const struct canbudget_options *want, const char *path, const struct bitrates *nominal,
 		    const struct bitrates *data)
 {
-	const struct budget_options options = { .rates = nominal->rates,
-						.rates_n = nominal->n + 1,
-						.fd_rates = data->rates,
-						.fd_rates_n = data->n + 1,
-						.window_ns = want->window_ns,
-						.over_ns = want->over_ns };
+	struct budget b = { .options = { .rates = nominal->rates,
+					 .rates_n = nominal->n + 1,
+					 .fd_rates = data->rates,
+					 .fd_rates_n = data->n + 1,
+					 .window_ns = want->window_ns,
+					 .over_ns = want->over_ns } };
 	const struct budget_show show = { .path = path, .assumed = nominal->assumed, .order = want->sort };
 	static struct ids ids;
 	static struct log log;
-	struct error_sink errors = program_errors();
-	struct budget b;
 	int status;
 
-	if (ids_read(&ids, &want->only, &want->not, &errors))
+	if (ids_read(&ids, &want->only, &want->not, &program_errors))
 		return PROGRAM_WRONG;
-	if (log_open(&log, path, 0, &errors))
+	if (log_open(&log, path, 0, &program_errors))
 		return PROGRAM_FAILED;
-	budget_start(&b, &options);
 	status = read_log(want, &ids, &log, &b);
 	budget_end(&b);
 	if (!status && !b.frames && !want->json)
@@ -242,13 +239,6 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 }
 
 /* ---- a robot ---- */
-
-static bool is_launch(const char *path)
-{
-	const size_t len = strlen(path), ending = strlen(".launch");
-
-	return len > ending && !strcmp(path + len - ending, ".launch");
-}
 
 /* A launch file gives the bit rates; the option is for other frames. */
 static void set_bitrate(const struct bitrates *given, const char *bus, uint32_t *bitrate)
@@ -294,7 +284,7 @@ int main(int argc, char **argv)
 				   .values = &want,
 				   .arguments = "[LOG|LAUNCH]",
 				   .arguments_max = 1,
-				   .version = PROGRAM_VERSION };
+				   .version = OPTIONS_VERSION };
 	int status = program_options(&options, &argc, argv);
 
 	if (status != OPTIONS_RUN)
@@ -302,7 +292,7 @@ int main(int argc, char **argv)
 	if (!!want.frame.n + !!want.frames.n + argc != 1)
 		return program_wrong("say one of: a log (- is standard input), a launch file, --frames FILE, "
 				     "--frame 123#DEADBEEF");
-	if (want.svg && !want.frames.n && !(argc && is_launch(argv[0])))
+	if (want.svg && !want.frames.n && !(argc && text_ends_with(argv[0], ".launch")))
 		return program_wrong("--svg: draws the buses of a launch file, or of --frames FILE");
 	status = read_bitrates("--bitrate", &want.bitrate, DEFAULT_BITRATE, &nominal);
 	if (!status)
@@ -312,7 +302,7 @@ int main(int argc, char **argv)
 	if (want.frame.n)
 		status = show_frames(&want, &(struct bits_rates){ nominal.rates[nominal.n].bitrate,
 								  data.rates[data.n].bitrate });
-	else if (want.frames.n || is_launch(argv[0]))
+	else if (want.frames.n || text_ends_with(argv[0], ".launch"))
 		status = show_plan(&want, argc ? argv[0] : NULL, &nominal, &data);
 	else
 		status = show_log(&want, argv[0], &nominal, &data);

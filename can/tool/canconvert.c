@@ -14,7 +14,6 @@ struct convert {
 	const char *in, *out;
 	struct log log;
 	struct log_writer writer;
-	struct error_sink errors;
 	struct bar bar;
 };
 
@@ -56,7 +55,7 @@ static int convert(struct convert *c)
 	int status;
 
 	if (log_writer_open(&c->writer, c->out, (c->lenient ? LOG_LENIENT : 0) | (c->force ? LOG_REPLACE : 0),
-			    &c->errors))
+			    &program_errors))
 		return PROGRAM_FAILED;
 	status = copy(c);
 	if (!status && c->log.damaged && !c->lenient)
@@ -86,9 +85,9 @@ int main(int argc, char **argv)
 		.arguments = "IN OUT",
 		.arguments_min = 2,
 		.arguments_max = 2,
-		.version = PROGRAM_VERSION,
+		.version = OPTIONS_VERSION,
 		.notes = "OUT: .log .asc .trc .csv .ixxat.csv .blf .pcap .pcapng .mcap, also with .gz or .zst;\n"
-			 "- is candump -L on standard output.  The format of IN is found by itself.\n"
+			 "- is candump -L on standard output.  The format of IN is detected.\n"
 	};
 	enum log_format format;
 	int status = program_options(&options, &argc, argv);
@@ -98,12 +97,11 @@ int main(int argc, char **argv)
 	c.in = argv[0];
 	c.out = argv[1];
 	c.bar.unit = "frames";
-	c.errors = program_errors();
-	if (log_writer_format(c.out, &format, &c.errors))
+	if (log_writer_format(c.out, &format, &program_errors))
 		return PROGRAM_WRONG;
 	if (same_file(c.in, c.out))
 		return program_wrong("%s: IN and OUT are the same file", c.out);
-	if (log_open(&c.log, c.in, 0, &c.errors))
+	if (log_open(&c.log, c.in, 0, &program_errors))
 		return PROGRAM_FAILED;
 	status = convert(&c);
 	log_close(&c.log);

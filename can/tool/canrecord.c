@@ -340,12 +340,10 @@ static int read_bus(struct record *rec, const char *text)
 
 static int check(struct record *rec, struct writer_options *writer, int64_t *for_ns)
 {
-	struct error_sink errors = program_errors();
-
 	if (program_time("--for", rec->for_s, false, for_ns) ||
 	    program_time("--every", rec->every, false, &writer->every_ns) ||
 	    program_size("--rotate", rec->rotate, &writer->rotate_bytes) ||
-	    ids_read(&rec->ids, &rec->only, &rec->without, &errors))
+	    ids_read(&rec->ids, &rec->only, &rec->without, &program_errors))
 		return PROGRAM_WRONG;
 	if (rec->rotate || rec->every) {
 		if (!strcmp(rec->file, "-"))
@@ -368,10 +366,9 @@ int main(int argc, char **argv)
 				   .arguments = "[NAME=]BUS...",
 				   .arguments_min = 1,
 				   .arguments_max = RECORD_BUSES_MAX,
-				   .version = PROGRAM_VERSION,
+				   .version = OPTIONS_VERSION,
 				   .notes = "A BUS is can0, wire:NAME or log:FILE; canreplay sends it all again.\n" };
 	struct writer_options writer = { 0 };
-	struct error_sink errors = program_errors();
 	int64_t for_ns = 0;
 	int status;
 
@@ -391,7 +388,7 @@ int main(int argc, char **argv)
 	rec.left = rec.count ? (uint64_t)rec.count : UINT64_MAX;
 	rec.real_ns = real_offset_ns();
 	status = open_buses(&rec);
-	if (!status && writer_open(&rec.writer, &writer, &errors))
+	if (!status && writer_open(&rec.writer, &writer, &program_errors))
 		status = PROGRAM_FAILED;
 	if (!status)
 		status = run(&rec, for_ns);

@@ -35,7 +35,6 @@ struct replay {
 	const char *file;
 	bool again; /* it can be read more than once */
 	struct log log;
-	struct error_sink errors_to;
 	struct ids ids;
 	struct routes routes;
 	struct schedule schedule;
@@ -91,9 +90,9 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRINGS("channel", struct replay, closed.channel, "instead of every ...-ref in it",
 			 .value = "NAME[=NEW]"),
 	SETTINGS_BOOL("force", struct replay, closed.force, "no", "references on a real bus, too"),
-	SETTINGS_BOOL("diff", struct replay, closed.diff, "no",
+	SETTINGS_BOOL("diff", struct replay, closed.shown.diff, "no",
 		      "closed loop: print every frame that the driver sends otherwise; status 1"),
-	SETTINGS_BOOL("all", struct replay, closed.all, "no", "with --diff: every frame of the driver"),
+	SETTINGS_BOOL("all", struct replay, closed.shown.all, "no", "with --diff: every frame of the driver"),
 	SETTINGS_STRINGS("tolerance", struct replay, closed.tolerance,
 			 "what may differ: ID[#BYTES]:BYTE:TYPE=NUMBER, any or offset; or order", .value = "WHAT"),
 	SETTINGS_STRING("window", struct replay, closed.window, NULL,
@@ -102,7 +101,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("settle", struct replay, closed.settle, NULL,
 			"with a missing beginning: differences count from there on; 1s", .value = "TIME"),
 	SETTINGS_STRING("wait", struct replay, closed.wait, NULL, "for the driver's first frame; 10s", .value = "TIME"),
-	SETTINGS_BOOL("strict", struct replay, closed.strict, "no",
+	SETTINGS_BOOL("strict", struct replay, closed.options.strict, "no",
 		      "a request that was not sent then gets no answer of another one"),
 	SETTINGS_STRING("step", struct replay, closed.step, NULL,
 			"stop at each difference until FILE has a line: n: next frame; c: go on", .value = "FILE"),
@@ -221,19 +220,18 @@ static bool is_left_out(const struct replay *play, const struct log_record *r)
 
 static int check_names(const struct replay *play)
 {
-	char seen[160] = "";
-	size_t len = 0;
+	char seen[160];
+	struct text_out out = text_out(seen, sizeof(seen));
 
 	for (size_t i = 0; i < play->routes.n; i++)
-		if (play->routes.route[i].seen && len < sizeof(seen))
-			len += (size_t)snprintf(seen + len, sizeof(seen) - len, "%s%s", len ? ", " : "",
-						play->routes.route[i].from);
+		if (play->routes.route[i].seen)
+			text_add(&out, "%s%s", out.len ? ", " : "", play->routes.route[i].from);
 	for (size_t i = 0; i < play->routes.n; i++) {
 		const struct route *r = &play->routes.route[i];
 
 		if (!r->seen && r != play->routes.others)
 			return program_fail("--map: %s has no frame of %s%s%s", play->file, r->from,
-					    len ? "; it has those of " : "", seen);
+					    *seen ? "; it has those of " : "", seen);
 	}
 	return 0;
 }
@@ -286,26 +284,16 @@ static int scan(struct replay *play)
 /* Those that frames go to; from a pipe those of the command line, the others follow with their first frame. */
 static int open_buses(struct replay *play)
 {
-	struct error_sink errors = program_errors();
-
 	for (size_t i = 0; i < play->routes.buses; i++) {
 		struct route_bus *b = &play->routes.bus[i];
 
-		if ((b->wanted || !play->again) && routes_open(&play->routes, b, &errors))
+		if ((b->wanted || !play->again) && routes_open(&play->routes, b))
 			return PROGRAM_FAILED;
 	}
 	return 0;
 }
 
 /* ---- playing ---- */
-
-static int show(const struct log_record *r, const char *bus, int64_t t_ns)
-{
-	char line[LOG_WRITE_MAX];
-	size_t len = log_write_line(line, t_ns, bus, &r->frame);
-
-	return fwrite(line, 1, len, stdout) == len ? 0 : -1;
-}
 
 static int wait_until(struct replay *play, int64_t due_ns)
 {
@@ -333,11 +321,10 @@ static void start(struct replay *play, const struct log_record *r)
 /* 0, SENDER_STOP, or less than 0: failed. */
 static int play_record(struct replay *play, struct route_bus *b, const struct log_record *r)
 {
-	struct error_sink errors = program_errors();
 	int64_t due_ns;
 	int stop = 0;
 
-	if (!play->dry_run && !b->bus && routes_open(&play->routes, b, &errors))
+	if (!play->dry_run && !b->bus && routes_open(&play->routes, b))
 		return -1;
 	if (!play->frames)
 		start(play, r);
@@ -351,7 +338,7 @@ static int play_record(struct replay *play, struct route_bus *b, const struct lo
 		}
 		if (!stop)
 			stop = sender_send(&play->sender, b, r, due_ns);
-	} else if (show(r, b->name, due_ns)) {
+	} else if (program_frame(due_ns, b->name, &r->frame)) {
 		stop = -1;
 	}
 	play->frames += !stop;
@@ -461,8 +448,6 @@ static int check_moment(const char *option, const char *text, int64_t *ns)
 
 static int check(struct replay *play)
 {
-	struct error_sink errors = program_errors();
-
 	play->until_ns = CLOCK_NEVER;
 	play->cap_jumps = !play->max_gap;
 	if (play->max_gap && !strcmp(play->max_gap, "none"))
@@ -474,8 +459,8 @@ static int check(struct replay *play)
 	    check_moment("--until", play->until, &play->until_ns) ||
 	    program_time("--max-gap", play->max_gap, false, &play->schedule.max_gap_ns) ||
 	    program_time("--max-late", play->max_late, true, &play->sender.max_late_ns) ||
-	    ids_read(&play->ids, &play->only, &play->without, &errors) ||
-	    routes_read(&play->routes, &play->map, &errors))
+	    ids_read(&play->ids, &play->only, &play->without, &program_errors) ||
+	    routes_read(&play->routes, &play->map))
 		return PROGRAM_WRONG;
 	if (play->loop != 1 && !strcmp(play->file, "-"))
 		return program_wrong("--loop: standard input cannot be read twice");
@@ -496,8 +481,7 @@ static int open_log(struct replay *play)
 		return program_fail("%s: cannot be read twice, so there is no --%s", play->file,
 				    play->closed.on ? "closed-loop" : "loop");
 	stop_input = standard ? STDIN_FILENO : -1;
-	play->errors_to = program_errors();
-	if (log_open(&play->log, play->file, play->again || play->lenient ? 0 : LOG_STRICT, &play->errors_to))
+	if (log_open(&play->log, play->file, play->again || play->lenient ? 0 : LOG_STRICT, &program_errors))
 		return PROGRAM_FAILED;
 	if (!play->again)
 		stop_input = play->log.fd;
@@ -535,7 +519,7 @@ int main(int argc, char **argv)
 		.arguments = "FILE",
 		.arguments_min = 1,
 		.arguments_max = 1,
-		.version = PROGRAM_VERSION,
+		.version = OPTIONS_VERSION,
 		.notes = "FILE is of candump, ASC, BLF, TRC, CSV or pcap, also with gzip or zstd; - is "
 			 "standard input.\n"
 	};

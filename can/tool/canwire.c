@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
 		return argc < 2 ? program_wrong("which command? (canwire --help lists them)") : usage();
 	if (!strcmp(argv[1], "--version")) {
-		puts("canwire " PROGRAM_VERSION);
+		puts("canwire " OPTIONS_VERSION);
 		return 0;
 	}
 	for (size_t i = 0; i < COMMANDS; i++)

@@ -9,6 +9,7 @@
 #include "can/tool/program.h"
 #include "channels/clock.h"
 #include "channels/notify.h"
+#include "config/grow.h"
 
 #define LEAD_NS 1000000	   /* from the opening to the first frame */
 #define FILE_MAX (1 << 20) /* of --frames */
@@ -22,7 +23,6 @@
 
 static int read_frames(struct closed *c, const char *path)
 {
-	struct error_sink errors = program_errors();
 	char *text = malloc(FILE_MAX);
 	FILE *file = fopen(path, "re");
 	int status = 0;
@@ -34,7 +34,7 @@ static int read_frames(struct closed *c, const char *path)
 		len = fread(text, 1, FILE_MAX, file);
 		if (ferror(file) || len == FILE_MAX)
 			status = program_fail("--frames: %s: %s", path, ferror(file) ? strerror(errno) : "too long");
-		else if (loop_rules_read(&c->rules, path, text, len, &errors))
+		else if (loop_rules_read(&c->rules, path, text, len, &program_errors))
 			status = PROGRAM_WRONG;
 	}
 	if (file)
@@ -67,7 +67,7 @@ static int not_alone(const struct closed *c)
 	const char *option = c->frames.n      ? "frames"
 			     : c->channels    ? "channels"
 			     : c->tolerance.n ? "tolerance"
-			     : c->diff	      ? "diff"
+			     : c->shown.diff  ? "diff"
 			     : c->step	      ? "step"
 					      : NULL;
 
@@ -76,7 +76,6 @@ static int not_alone(const struct closed *c)
 
 int closed_check(struct closed *c)
 {
-	struct error_sink errors = program_errors();
 	int status = 0;
 
 	if (!c->on)
@@ -92,13 +91,12 @@ int closed_check(struct closed *c)
 	    program_time("--wait", c->wait, false, &c->wait_ns))
 		return PROGRAM_WRONG;
 	for (size_t i = 0; i < c->tolerance.n; i++)
-		if (loop_same_read(&c->same, c->tolerance.item[i], &errors))
+		if (loop_same_read(&c->same, c->tolerance.item[i], &program_errors))
 			return PROGRAM_WRONG;
 	for (size_t i = 0; !status && i < c->frames.n; i++)
 		status = read_frames(c, c->frames.item[i]);
 	for (size_t i = 0; !status && i < c->bus.n; i++)
 		status = rename_bus(c, c->bus.item[i]);
-	c->options.strict = c->strict;
 	c->options.any_order = c->same.any_order;
 	c->options.same = &c->same;
 	c->horizon_ns = INT64_C(1000000000) * BITS_MAX / c->bitrate;
@@ -128,15 +126,12 @@ static int name_node(struct route_bus *b)
 static int open_report(struct closed *c)
 {
 	c->shown.to = c->report ? fopen(c->report, "we") : stdout;
-	c->shown.diff = c->diff;
-	c->shown.all = c->all;
 	c->shown.names = c->names;
 	return c->shown.to ? 0 : program_fail("--report: %s: %s", c->report, strerror(errno));
 }
 
 int closed_open(struct closed *c, struct routes *routes)
 {
-	struct error_sink errors = program_errors();
 	int status = 0;
 
 	for (size_t i = 0; i < routes->n; i++) {
@@ -148,7 +143,7 @@ int closed_open(struct closed *c, struct routes *routes)
 	for (size_t i = 0; !status && i < routes->buses; i++) {
 		if (c->names[i] && c->channels && !c->force && is_real(routes->bus[i].name))
 			status = program_fail("--channels: %s is a real bus, on which references may move a device: "
-					      "--force plays them all the same",
+					      "--force plays them anyway",
 					      routes->bus[i].name);
 		c->names[i] = c->names[i] ? c->names[i] : "";
 		if (!status)
@@ -158,7 +153,8 @@ int closed_open(struct closed *c, struct routes *routes)
 		status = closed_refs_read(&c->refs, c->channels, &c->channel);
 	if (!status)
 		status = open_report(c);
-	if (!status && loop_new(&c->loop, &c->rules, c->names, (unsigned int)routes->buses, &c->options, &errors))
+	if (!status &&
+	    loop_new(&c->loop, &c->rules, c->names, (unsigned int)routes->buses, &c->options, &program_errors))
 		status = PROGRAM_FAILED;
 	return status;
 }
@@ -231,15 +227,8 @@ static int hold(struct closed *c, const struct loop_play *play)
 	const struct closed_frame frame = { play->due_ns - frame_ns(c, play->frame), *play };
 	size_t at = c->held_n;
 
-	if (c->held_n == c->held_room) {
-		const size_t room = 2 * c->held_room + 64;
-		struct closed_frame *more = realloc(c->held, room * sizeof(*more));
-
-		if (!more)
-			return program_fail("no memory left");
-		c->held = more;
-		c->held_room = room;
-	}
+	if (!grow(&c->held, &c->held_room, c->held_n + 1, sizeof(frame)))
+		return program_fail("no memory left");
 	for (; at && frame.send_ns < c->held[at - 1].send_ns; at--)
 		c->held[at] = c->held[at - 1];
 	c->held[at] = frame;
@@ -269,7 +258,7 @@ static int send_due(struct closed *c)
 /* From stamps of the recording to the clock. */
 static int64_t stamp_offset_ns(const struct closed *c)
 {
-	return loop_clock_ns(c->loop, -loop_first_stamp_ns(c->loop));
+	return c->loop->offset_ns - c->loop->first_ns;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -283,7 +272,7 @@ static int64_t ready_ns(const struct closed *c)
 {
 	if (!c->refs.armed_ns)
 		return 0;
-	return loop_begun(c->loop) ? c->refs.armed_ns - ARMING_NS + stamp_offset_ns(c) : INT64_MAX;
+	return c->loop->begun ? c->refs.armed_ns - ARMING_NS + stamp_offset_ns(c) : INT64_MAX;
 }
 
 static int64_t wake_ns(const struct closed *c, int64_t beat_ns, int64_t give_up_ns)
@@ -297,15 +286,9 @@ static int64_t wake_ns(const struct closed *c, int64_t beat_ns, int64_t give_up_
 		wake = earlier(wake, c->held[0].send_ns);
 	if (!c->ready)
 		wake = earlier(wake, ready_ns(c));
-	if (loop_begun(c->loop))
+	if (c->loop->begun)
 		return earlier(wake, closed_refs_next_ns(&c->refs, stamp_offset_ns(c)));
 	return earlier(wake, give_up_ns);
-}
-
-static int no_driver(const struct closed *c)
-{
-	return program_fail("no frame of the driver came within %g s: is it on this bus, and are these its --frames?",
-			    (double)c->wait_ns / 1e9);
 }
 
 /* 0, SENDER_STOP, or less than 0. */
@@ -328,17 +311,23 @@ static int play(struct closed *c, struct notify *notify)
 			notify_ready(notify);
 			c->ready = true;
 		}
-		if (!loop_begun(c->loop) && clock_now_ns() >= give_up_ns)
-			return no_driver(c), -1;
-		if (loop_begun(c->loop) && !begun)
+		if (!c->loop->begun && clock_now_ns() >= give_up_ns) {
+			program_fail("no frame of the driver came within %g s: is it on this bus, and are these its "
+				     "--frames?",
+				     (double)c->wait_ns / 1e9);
+			return -1;
+		}
+		if (c->loop->begun && !begun)
 			closed_refs_begin(&c->refs, stamp_offset_ns(c), clock_now_ns());
-		begun = loop_begun(c->loop);
+		begun = c->loop->begun;
 		loop_pass_time(c->loop, clock_now_ns());
 		stop = send_due(c);
 		if (begun && closed_refs_play(&c->refs, stamp_offset_ns(c), clock_now_ns()))
 			return -1;
-		if (c->failed)
-			return program_fail("%s", strerror(-c->failed)), -1;
+		if (c->failed) {
+			program_fail("%s", strerror(-c->failed));
+			return -1;
+		}
 	}
 	return stop;
 }
@@ -346,12 +335,12 @@ static int play(struct closed *c, struct notify *notify)
 /* Do both recordings have the same clock? */
 static int check_span(const struct closed *c)
 {
-	const int64_t first_ns = loop_first_stamp_ns(c->loop);
+	const int64_t first_ns = c->loop->first_ns;
 	int64_t from_ns, until_ns;
 
 	if (!closed_refs_span(&c->refs, &from_ns, &until_ns))
 		return 0;
-	if (loop_time_was_set(c->loop))
+	if (c->loop->time_was_set)
 		return program_fail(
 			"--channels: the clock of the log was set while it was recorded, so references have "
 			"no moment: --from and --until choose a part of it");
@@ -375,7 +364,7 @@ static int finish(struct closed *c, const struct sender_log *log)
 	c->shown.to = NULL;
 	if (status)
 		return program_fail("cannot write: %s", strerror(-status));
-	return c->diff && loop_differences(c->loop) ? CLOSED_DIFFERS : 0;
+	return c->shown.diff && c->loop->differences ? CLOSED_DIFFERS : 0;
 }
 
 int closed_run(struct closed *c, struct sender *sender, const struct sender_log *log)
@@ -399,8 +388,8 @@ int closed_run(struct closed *c, struct sender *sender, const struct sender_log 
 	if (check_span(c))
 		return PROGRAM_FAILED;
 	if (c->refs.armed_ns) {
-		c->options.from_ns = c->refs.armed_ns - loop_first_stamp_ns(c->loop) - ARMING_BEFORE_NS;
-		c->options.until_ns = c->refs.armed_ns - loop_first_stamp_ns(c->loop) + ARMING_AFTER_NS;
+		c->options.from_ns = c->refs.armed_ns - c->loop->first_ns - ARMING_BEFORE_NS;
+		c->options.until_ns = c->refs.armed_ns - c->loop->first_ns + ARMING_AFTER_NS;
 	}
 	notify_open(&notify);
 	loop_start(c->loop, clock_now_ns() + LEAD_NS);

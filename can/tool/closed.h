@@ -9,21 +9,21 @@
 #include "config/settings.h"
 
 struct closed {
-	/* options */
+	/* options; also options.strict, shown.diff and shown.all */
 	bool on;
 	struct settings_strings frames, bus, tolerance, channel;
 	const char *channels, *window, *settle, *wait, *report, *step;
 	int64_t bitrate;
-	bool diff, all, strict, force, json;
+	bool force, json;
+	struct loop_options options;
+	struct closed_report shown;
 
 	/* private */
 	struct loop_rules rules;
 	struct loop_same same;
-	struct loop_options options;
 	struct loop *loop;
 	const char *names[LOOP_BUSES_MAX];
 	struct closed_refs refs;
-	struct closed_report shown;
 	struct sender *sender;
 	int64_t wait_ns, horizon_ns;
 	bool ready; /* and said so */

@@ -10,6 +10,7 @@
 #include "can/tool/program.h"
 #include "channels/msg/msg.h"
 #include "channels/tool/put.h"
+#include "config/grow.h"
 #include "config/text.h"
 
 #define CHANNEL_MAX (1 << 24) /* bytes of a channel that is made because a file says so */
@@ -46,14 +47,10 @@ static int describe(struct closed_refs *refs, const struct reclog_record *r, con
 
 	if (reclog_channel_read(&what, r))
 		return 0;
-	if (r->channel >= refs->channels_n) {
-		c = realloc(refs->channels, (r->channel + 1u) * sizeof(*c));
-		if (!c)
-			return -ENOMEM;
-		memset(c + refs->channels_n, 0, (r->channel + 1u - refs->channels_n) * sizeof(*c));
-		refs->channels = c;
-		refs->channels_n = r->channel + 1u;
-	}
+	if (!grow(&refs->channels, &refs->channels_room, r->channel + 1u, sizeof(*c)))
+		return -ENOMEM;
+	for (; refs->channels_n <= r->channel; refs->channels_n++)
+		refs->channels[refs->channels_n] = (struct closed_refs_channel){ 0 };
 	c = &refs->channels[r->channel];
 	if (c->known && !what.count) /* it was removed, and no new one was made yet */
 		return 0;
@@ -85,16 +82,9 @@ static int keep(struct closed_refs *refs, const struct reclog_record *r, int64_t
 					 .len = (uint32_t)r->len };
 	size_t at = refs->n;
 
+	if (!grow(&refs->messages, &refs->room, refs->n + 1, sizeof(m)))
+		return -ENOMEM;
 	m.t_ns = m.recorded_ns + epoch_ns;
-	if (refs->n == refs->room) {
-		const size_t room = 2 * refs->room + 1024;
-		struct closed_refs_message *more = realloc(refs->messages, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		refs->messages = more;
-		refs->room = room;
-	}
 	m.bytes = malloc(r->len ? r->len : 1);
 	if (!m.bytes)
 		return -ENOMEM;
@@ -103,7 +93,6 @@ static int keep(struct closed_refs *refs, const struct reclog_record *r, int64_t
 		refs->messages[at] = refs->messages[at - 1];
 	refs->messages[at] = m;
 	refs->n++;
-	refs->channels[r->channel].messages++;
 	return 0;
 }
 

@@ -26,9 +26,8 @@ struct closed_refs {
 		bool known, wanted, open;
 		char name[64], state[64];
 		ach_channel_t chan;
-		uint64_t messages;
 	} * channels;
-	size_t channels_n;
+	size_t channels_n, channels_room;
 	struct closed_refs_message {
 		int64_t t_ns; /* of the epoch */
 		int64_t recorded_ns;

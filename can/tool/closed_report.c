@@ -7,6 +7,8 @@
 #include "can/frame_text.h"
 #include "can/log.h"
 #include "can/tool/closed_report.h"
+#include "can/tool/program.h"
+#include "config/grow.h"
 #include "config/json.h"
 
 #define CONTEXT 2 /* rows before a difference */
@@ -40,15 +42,8 @@ int closed_report_add(struct closed_report *r, const struct loop_event *e)
 
 	if (!r->diff)
 		return 0;
-	if (r->n == r->room) {
-		const size_t room = 2 * r->room + 1024;
-		struct closed_report_row *more = realloc(r->rows, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		r->rows = more;
-		r->room = room;
-	}
+	if (!grow(&r->rows, &r->room, r->n + 1, sizeof(*row)))
+		return -ENOMEM;
 	row = &r->rows[r->n];
 	*row = row_of(e);
 	row->number = r->n;
@@ -161,8 +156,8 @@ static void print_table(const struct closed_report *r, const struct loop *loop)
 {
 	fprintf(r->to, "%-28s %9s %9s %9s %9s %9s %9s %9s  %s\n", "REQUEST", "RECORDED", "NOW", "SAME", "PAYLOAD",
 		"ORDER", "MISSING", "EXTRA", "FIRST DIFFERENCE");
-	for (size_t i = 0; i < loop_streams(loop); i++) {
-		const struct loop_stream *s = loop_stream(loop, i);
+	for (size_t i = 0; i < loop->streams_n; i++) {
+		const struct loop_stream *s = &loop->streams[i];
 		const struct loop_counts *c = &s->counts;
 		char key[LOG_WRITE_MAX], first[64] = "";
 
@@ -172,23 +167,18 @@ static void print_table(const struct closed_report *r, const struct loop *loop)
 		if (s->differs)
 			snprintf(first + strlen(first), sizeof(first) - strlen(first), ", line %" PRIu64,
 				 s->differs->line);
-		fprintf(r->to,
-			"%-28s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64
-			"%s\n",
-			key, c->recorded, c->sent, c->same, c->payload, c->order, c->missing, c->extra, first);
+		fprintf(r->to, "%-28s %9" PRIu64 " %9" PRIu64, key, c->recorded, c->sent);
+		for (int what = 0; what < LOOP_WHATS; what++)
+			fprintf(r->to, " %9" PRIu64, c->what[what]);
+		fprintf(r->to, "%s\n", first);
 	}
 }
 
-struct sum {
-	const char *key, *text;
-	uint64_t n;
-};
-
-static size_t add_up(const struct closed_report *r, const struct loop *loop, struct sum sums[16])
+static size_t add_up(const struct closed_report *r, const struct loop *loop, struct program_count sums[16])
 {
-	const struct loop_totals *t = loop_totals(loop);
+	const struct loop_totals *t = &loop->totals;
 	const struct loop_counts c = loop_counts(loop);
-	const struct sum all[] = {
+	const struct program_count all[] = {
 		{ "recorded", "frames of the driver were recorded", c.recorded },
 		{ "sent", "frames of the driver now", c.sent },
 		{ "answered", "answers played", t->answered },
@@ -213,35 +203,34 @@ static void print_verdict(const struct closed_report *r, const struct loop *loop
 {
 	const struct loop_counts c = loop_counts(loop);
 	const struct loop_stream *first = NULL;
-	const uint64_t all = c.payload + c.order + c.missing + c.extra;
+	const uint64_t all = c.what[LOOP_PAYLOAD] + c.what[LOOP_ORDER] + c.what[LOOP_MISSING] + c.what[LOOP_EXTRA];
 	unsigned int differ = 0;
 	char key[LOG_WRITE_MAX];
 
-	for (size_t i = 0; i < loop_streams(loop); i++) {
-		const struct loop_stream *s = loop_stream(loop, i);
+	for (size_t i = 0; i < loop->streams_n; i++) {
+		const struct loop_stream *s = &loop->streams[i];
 
 		differ += s->differs_ns != INT64_MAX;
 		if (s->differs_ns != INT64_MAX && (!first || s->differs_ns < first->differs_ns))
 			first = s;
 	}
-	if (!loop_differences(loop) && all) {
+	if (!loop->differences && all) {
 		fprintf(r->to, "no difference that counts; %" PRIu64 " are not counted\n", all);
-	} else if (!loop_differences(loop)) {
+	} else if (!loop->differences) {
 		fprintf(r->to, "no difference\n");
 	} else if (!first) {
-		fprintf(r->to, "%" PRIu64 " differences, all in requests that were not recorded\n",
-			loop_differences(loop));
+		fprintf(r->to, "%" PRIu64 " differences, all in requests that were not recorded\n", loop->differences);
 	} else {
 		print_key(r, first, key);
-		fprintf(r->to, "%" PRIu64 " difference%s in %u of %zu requests; the first at %.6f s in %s\n",
-			loop_differences(loop), loop_differences(loop) == 1 ? "" : "s", differ, loop_streams(loop),
+		fprintf(r->to, "%" PRIu64 " difference%s in %u of %u requests; the first at %.6f s in %s\n",
+			loop->differences, loop->differences == 1 ? "" : "s", differ, loop->streams_n,
 			(double)first->differs_ns / 1e9, key);
 	}
 }
 
 int closed_report_print(struct closed_report *r, const struct loop *loop)
 {
-	struct sum sums[16];
+	struct program_count sums[16];
 	const size_t n = add_up(r, loop, sums);
 
 	if (r->diff) {
@@ -251,7 +240,7 @@ int closed_report_print(struct closed_report *r, const struct loop *loop)
 	for (size_t i = 0; i < n; i++)
 		if (sums[i].n || i < 2)
 			fprintf(r->to, "%8" PRIu64 " %s\n", sums[i].n, sums[i].text);
-	if (loop_totals(loop)->middle)
+	if (loop->totals.middle)
 		fprintf(r->to,
 			"the recording begins in the middle: the driver's first request is not at its beginning\n");
 	if (r->diff)
@@ -259,26 +248,28 @@ int closed_report_print(struct closed_report *r, const struct loop *loop)
 	return fflush(r->to) ? -errno : 0;
 }
 
+static void write_counts(struct json *j, const struct loop_counts *c)
+{
+	for (int what = 0; what < LOOP_WHATS; what++)
+		json_uint(j, kinds[what].name, c->what[what]);
+}
+
 int closed_report_json(struct closed_report *r, const struct loop *loop)
 {
 	const struct loop_counts c = loop_counts(loop);
 	struct json j = json_to(r->to);
-	struct sum sums[16];
+	struct program_count sums[16];
 	const size_t n = add_up(r, loop, sums);
 
 	json_object(&j, NULL);
 	for (size_t i = 0; i < n; i++)
 		json_uint(&j, sums[i].key, sums[i].n);
-	json_bool(&j, "middle", loop_totals(loop)->middle);
-	json_uint(&j, "same", c.same);
-	json_uint(&j, "payload", c.payload);
-	json_uint(&j, "order", c.order);
-	json_uint(&j, "missing", c.missing);
-	json_uint(&j, "extra", c.extra);
-	json_uint(&j, "differences", loop_differences(loop));
+	json_bool(&j, "middle", loop->totals.middle);
+	write_counts(&j, &c);
+	json_uint(&j, "differences", loop->differences);
 	json_array(&j, "requests");
-	for (size_t i = 0; i < loop_streams(loop); i++) {
-		const struct loop_stream *s = loop_stream(loop, i);
+	for (size_t i = 0; i < loop->streams_n; i++) {
+		const struct loop_stream *s = &loop->streams[i];
 		char key[LOG_WRITE_MAX];
 
 		print_key(r, s, key);
@@ -286,11 +277,7 @@ int closed_report_json(struct closed_report *r, const struct loop *loop)
 		json_text(&j, "request", key);
 		json_uint(&j, "recorded", s->counts.recorded);
 		json_uint(&j, "sent", s->counts.sent);
-		json_uint(&j, "same", s->counts.same);
-		json_uint(&j, "payload", s->counts.payload);
-		json_uint(&j, "order", s->counts.order);
-		json_uint(&j, "missing", s->counts.missing);
-		json_uint(&j, "extra", s->counts.extra);
+		write_counts(&j, &s->counts);
 		if (s->differs_ns != INT64_MAX)
 			json_int(&j, "first_ns", s->differs_ns);
 		else

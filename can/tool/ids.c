@@ -10,29 +10,15 @@
 
 /* ---- reading ---- */
 
-/* An identifier at *text, which moves behind it. */
-static bool read_id(const char **text, const char *end, uint32_t *id)
+/* 123, 200-2FF */
+static bool read_range(const char *text, struct ids_range *r)
 {
-	uint32_t value = 0;
-	size_t n = 0;
+	const char *dash = strchr(text, '-');
+	char first[16];
 
-	for (; *text < end && n < 9 && frame_text_digits[(uint8_t) * *text] != FRAME_TEXT_NO_DIGIT; ++*text, n++)
-		value = value << 4 | frame_text_digits[(uint8_t) * *text];
-	*id = n == 8 ? value | FRAME_EXT : value;
-	return (n == 3 && value <= FRAME_STD_MASK) || (n == 8 && value <= FRAME_EXT_MASK);
-}
-
-static bool read_range(const char *text, const char *end, struct ids_range *r)
-{
-	if (!read_id(&text, end, &r->first))
-		return false;
-	r->last = r->first;
-	if (text < end && *text == '-') {
-		text++;
-		if (!read_id(&text, end, &r->last))
-			return false;
-	}
-	return text == end && r->first <= r->last && !((r->first ^ r->last) & FRAME_EXT);
+	snprintf(first, sizeof(first), "%.*s", dash ? (int)(dash - text) : (int)strlen(text), text);
+	return frame_text_read_id(first, &r->first) && frame_text_read_id(dash ? dash + 1 : first, &r->last) &&
+	       r->first <= r->last && !((r->first ^ r->last) & FRAME_EXT);
 }
 
 /* ---- sets ---- */
@@ -95,14 +81,13 @@ static int read_list(struct ids *ids, const char *option, const struct settings_
 			struct ids_range r;
 
 			end = strchrnul(text, ',');
-			if (!read_range(text, end, &r)) {
-				snprintf(part, sizeof(part), "%.*s", (int)(end - text), text);
+			snprintf(part, sizeof(part), "%.*s", (int)(end - text), text);
+			if (!read_range(part, &r))
 				return error_refuse(
 					errors, -EINVAL,
 					"%s: %s is not an identifier such as 123 (3 digits, or 8 for 29 bits) or a "
 					"range such as 200-2FF",
 					option, text_quote(quoted, part));
-			}
 			if (!with(ids, r))
 				return error_refuse(errors, -EINVAL, "%s: more than %d ranges", option, IDS_RANGES_MAX);
 			if (!*end)

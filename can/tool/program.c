@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/vt_clock.h"
+#include "can/log.h"
 #include "can/tool/program.h"
+#include "channels/vt_clock.h"
 #include "config/run.h"
 #include "config/text.h"
 
@@ -31,9 +32,14 @@ static void sink_line(void *to, const char *line)
 	program_say("%s", line);
 }
 
-struct error_sink program_errors(void)
+struct error_sink program_errors = { .line = sink_line };
+
+int program_frame(int64_t t_ns, const char *bus, const struct frame *f)
 {
-	return (struct error_sink){ .line = sink_line };
+	char line[LOG_WRITE_MAX];
+	const size_t len = log_write_line(line, t_ns, bus, f);
+
+	return fwrite(line, 1, len, stdout) == len ? 0 : -1;
 }
 
 /* ---- the command line ---- */

@@ -9,8 +9,6 @@
 #define PROGRAM_WRONG 100  /* the command line makes no sense */
 #define PROGRAM_FAILED 111 /* the world is not as it should be */
 
-#define PROGRAM_VERSION OPTIONS_VERSION
-
 extern const char *program_name;
 
 /* "canrecord: what" on stderr.  Returns status. */
@@ -19,8 +17,18 @@ int program_report(int status, const char *fmt, ...) __attribute__((format(print
 #define program_wrong(...) program_report(PROGRAM_WRONG, __VA_ARGS__)
 #define program_say(...) program_report(0, __VA_ARGS__)
 
-/* Where libraries may say such lines. */
-struct error_sink program_errors(void);
+/* A line of candump -L on stdout.  0, or -1: it cannot be written. */
+struct frame;
+int program_frame(int64_t t_ns, const char *bus, const struct frame *f);
+
+/* A row of a summary: its name in JSON, its text for people. */
+struct program_count {
+	const char *key, *text;
+	uint64_t n;
+};
+
+/* Where libraries may report such lines. */
+extern struct error_sink program_errors;
 
 /* Reads the line and sets program_name; --help is answered.  OPTIONS_RUN, or the exit status. */
 int program_options(struct options *options, int *argc, char **argv);

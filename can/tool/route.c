@@ -1,8 +1,8 @@
 /* route.c: where the frames of a log go. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "can/tool/program.h"
 #include "can/tool/route.h"
 
 /* ---- names ---- */
@@ -36,7 +36,7 @@ static const char *target_wrong(const char *to)
 	return bus_name_wrong(to);
 }
 
-int routes_read(struct routes *r, const struct settings_strings *map, struct error_sink *errors)
+int routes_read(struct routes *r, const struct settings_strings *map)
 {
 	for (size_t i = 0; i < map->n; i++) {
 		const char *item = map->item[i], *equals = strchr(item, '='), *to, *wrong;
@@ -45,17 +45,16 @@ int routes_read(struct routes *r, const struct settings_strings *map, struct err
 		bool nowhere;
 
 		if (!len || len >= LOG_BUS_MAX)
-			return error_refuse(errors, -EINVAL, "--map: %s is not OLD=NEW such as can0=vcan1", item);
+			return program_wrong("--map: %s is not OLD=NEW such as can0=vcan1", item);
 		if (route_named(r, item, len) || r->n == ROUTE_BUSES_MAX)
-			return error_refuse(errors, -EINVAL,
-					    r->n == ROUTE_BUSES_MAX ? "--map: %.*s: too many buses"
-								    : "--map: %.*s is mapped twice",
-					    (int)len, item);
+			return program_wrong(r->n == ROUTE_BUSES_MAX ? "--map: %.*s: too many buses"
+								     : "--map: %.*s is mapped twice",
+					     (int)len, item);
 		to = equals + 1;
 		nowhere = !*to || !strcmp(to, "-");
 		wrong = nowhere ? NULL : target_wrong(to);
 		if (wrong)
-			return error_refuse(errors, -EINVAL, "--map: %s: %s", item, wrong);
+			return program_wrong("--map: %s: %s", item, wrong);
 		*route = (struct route){ .mapped = true, .to = nowhere ? NULL : bus_named(r, to) };
 		memcpy(route->from, item, len);
 		if (!strcmp(route->from, "*"))
@@ -109,7 +108,7 @@ static const struct route *unmapped_to(const struct routes *r, const struct rout
 	return NULL;
 }
 
-int routes_open(struct routes *r, struct route_bus *b, struct error_sink *errors)
+int routes_open(struct routes *r, struct route_bus *b)
 {
 	static const struct bus_filter
 		none[1]; /* nothing but echoes: they say that there is room, and that it was sent */
@@ -124,11 +123,9 @@ int routes_open(struct routes *r, struct route_bus *b, struct error_sink *errors
 	int err = b->bus ? 0 : bus_open(&b->bus, b->name, &options, &keep);
 
 	if (err && unmapped)
-		error_add(errors, "%s; or --map %s=BUS sends its frames elsewhere, --map %s= leaves them out", why,
-			  unmapped->from, unmapped->from);
-	else if (err)
-		error_add(errors, "%s", why);
-	return err;
+		return program_fail("%s; or --map %s=BUS sends its frames elsewhere, --map %s= leaves them out", why,
+				    unmapped->from, unmapped->from);
+	return err ? program_fail("%s", why) : 0;
 }
 
 void routes_close(struct routes *r)

@@ -39,8 +39,8 @@ struct routes {
 	bool listen; /* receive the frames of other programs, not only echoes */
 };
 
-/* The options.  0, or -EINVAL with a line in errors. */
-int routes_read(struct routes *r, const struct settings_strings *map, struct error_sink *errors);
+/* The options.  0, or PROGRAM_WRONG after a line. */
+int routes_read(struct routes *r, const struct settings_strings *map);
 
 /* That of a bus of the log; unless it is mapped, it goes to the bus of the same name.  NULL: there are too many. */
 struct route *routes_of(struct routes *r, const char *from);
@@ -48,8 +48,8 @@ struct route *routes_of(struct routes *r, const char *from);
 /* That frame will be sent on the bus.  Called before it is opened, so that no frame waits for a change of filters. */
 void routes_will_send(struct route_bus *b, const struct frame *f);
 
-/* Opens the bus, if it is not open.  0 or -errno with one line in errors. */
-int routes_open(struct routes *r, struct route_bus *b, struct error_sink *errors);
+/* Opens the bus, if it is not open.  0, or PROGRAM_FAILED after a line. */
+int routes_open(struct routes *r, struct route_bus *b);
 void routes_close(struct routes *r);
 
 #endif

@@ -175,12 +175,7 @@ static void explain(const struct sender *s)
 
 /* ---- the summary ---- */
 
-struct count {
-	const char *key, *text;
-	uint64_t n;
-};
-
-static void print(const struct sender *s, const struct sender_log *log, const struct count *counts, size_t n)
+static void print(const struct sender *s, const struct sender_log *log, const struct program_count *counts, size_t n)
 {
 	char took[SPAN_TEXT_MAX], p50[SPAN_TEXT_MAX], p99[SPAN_TEXT_MAX], max[SPAN_TEXT_MAX];
 	const uint64_t sent = counts[0].n;
@@ -195,7 +190,8 @@ static void print(const struct sender *s, const struct sender_log *log, const st
 			printf("%8" PRIu64 " %s\n", counts[i].n, counts[i].text);
 }
 
-static void print_json(const struct sender *s, const struct sender_log *log, const struct count *counts, size_t n)
+static void print_json(const struct sender *s, const struct sender_log *log, const struct program_count *counts,
+		       size_t n)
 {
 	struct json j = json_to(stdout);
 
@@ -221,7 +217,7 @@ static void print_json(const struct sender *s, const struct sender_log *log, con
 bool sender_summary(struct sender *s, const struct sender_log *log, bool json)
 {
 	const struct total t = confirm(s);
-	const struct count counts[] = {
+	const struct program_count counts[] = {
 		{ "sent", NULL, t.sent },
 		{ "confirmed", NULL, t.sent - t.unconfirmed },
 		{ NULL, "sent, but not confirmed by the bus", t.unconfirmed },

@@ -47,12 +47,10 @@ int tap_read(struct tap *t, const char *text)
 
 int tap_open(struct tap *t, const struct bus_options *options)
 {
-	struct error_sink errors = program_errors();
-
 	t->held = calloc(1, sizeof(*t->held));
 	if (!t->held)
 		return program_fail("no memory");
-	if (bus_open(&t->bus, t->text, options, &errors))
+	if (bus_open(&t->bus, t->text, options, &program_errors))
 		return PROGRAM_FAILED;
 	t->state = bus_state(t->bus);
 	t->error = t->state == BUS_ABSENT ? -ENODEV : t->state == BUS_STOPPED ? -ENETDOWN : 0;

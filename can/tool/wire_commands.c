@@ -19,7 +19,6 @@
 static int open_wire(struct bus **bus, const struct wire_options *w, const char *name,
 		     const struct bus_options *options)
 {
-	struct error_sink errors = program_errors();
 	char full[2 * TEXT_NAME_MAX + 16], part[TEXT_NAME_MAX + 1], as[TEXT_NAME_MAX + 1];
 	const char *wrong = attach_split(name, part, as);
 	char quoted[TEXT_QUOTED_MAX];
@@ -30,7 +29,7 @@ static int open_wire(struct bus **bus, const struct wire_options *w, const char 
 		return program_wrong("--as: %s is not a name: 1 to %d letters, digits, _ . -",
 				     text_quote(quoted, w->as), TEXT_NAME_MAX);
 	snprintf(full, sizeof(full), "wire:%s@%.*s", part, TEXT_NAME_MAX, strchr(name, '@') ? as : w->as);
-	return bus_open(bus, full, options, &errors) ? PROGRAM_FAILED : 0;
+	return bus_open(bus, full, options, &program_errors) ? PROGRAM_FAILED : 0;
 }
 
 /* ---- send ---- */
@@ -95,14 +94,6 @@ int wire_send(const struct wire_options *w, int argc, char **argv)
 
 /* ---- dump ---- */
 
-static void print_frame(const struct bus_frame *got, const char *name, int64_t real_ns)
-{
-	char line[LOG_WRITE_MAX];
-	size_t len = log_write_line(line, got->t_ns + real_ns, name, &got->frame);
-
-	fwrite(line, 1, len, stdout);
-}
-
 /* Prints what one bus_receive returned.  false: the end. */
 static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64_t *left, int *error)
 {
@@ -110,7 +101,7 @@ static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64
 	int n = bus_receive(bus, got, 64);
 
 	for (int i = 0; i < n && *left; i++, --*left)
-		print_frame(&got[i], name, real_ns);
+		program_frame(got[i].t_ns + real_ns, name, &got[i].frame);
 	if (n <= 0)
 		fflush(stdout);
 	if (n < 0 && n != *error)
@@ -154,20 +145,19 @@ static char answer[ATTACH_ANSWER_MAX];
 
 static int ask(const char *bus, const char *question)
 {
-	struct error_sink errors = program_errors();
-
-	return attach_question(bus, question, answer, sizeof(answer), &errors) ? PROGRAM_FAILED : 0;
+	return attach_question(bus, question, answer, sizeof(answer), &program_errors) ? PROGRAM_FAILED : 0;
 }
 
 /* "fault", and the words behind the bus. */
 static int ask_words(const char *verb, int argc, char **argv)
 {
 	char question[1024];
-	size_t len = (size_t)snprintf(question, sizeof(question), "%s", verb);
+	struct text_out out = text_out(question, sizeof(question));
 
-	for (int i = 1; i < argc && len < sizeof(question); i++)
-		len += (size_t)snprintf(question + len, sizeof(question) - len, " %s", argv[i]);
-	if (len >= sizeof(question))
+	text_add(&out, "%s", verb);
+	for (int i = 1; i < argc; i++)
+		text_add(&out, " %s", argv[i]);
+	if (out.len >= sizeof(question))
 		return program_wrong("that is too long");
 	return ask(argv[0], question);
 }

@@ -51,9 +51,8 @@ static void print_line(void *to, const char *text)
 
 static int play(const char *path, int argc, char **argv, const struct engine_settings *settings)
 {
-	struct error_sink errors = program_errors();
 	struct script script;
-	int r = script_open(&script, path, (const char *const *)argv, (unsigned int)argc, &errors);
+	int r = script_open(&script, path, (const char *const *)argv, (unsigned int)argc, &program_errors);
 
 	if (r)
 		return r == -EINVAL ? PROGRAM_WRONG : PROGRAM_FAILED;
@@ -112,7 +111,6 @@ int wire_run(int argc, char **argv)
 				   .arguments = "BUS...",
 				   .arguments_min = 1,
 				   .arguments_max = WIRE_BUSES_MAX };
-	struct error_sink errors = program_errors();
 	struct engine_settings settings = { 0 };
 	static struct hub hub;
 	int status = program_options(&options, &argc, argv);
@@ -130,10 +128,10 @@ int wire_run(int argc, char **argv)
 	if (program_robot(run.robot))
 		return PROGRAM_WRONG;
 
-	status = hub_open(&hub, &errors);
+	status = hub_open(&hub, &program_errors);
 	hub.gap_ns = clock_used() ? 0 : run.gap_ns; /* on a virtual clock every frame ends at its instant */
 	for (int i = 0; !status && i < argc; i++)
-		status = hub_serve(&hub, argv[i], &settings, &errors);
+		status = hub_serve(&hub, argv[i], &settings, &program_errors);
 	if (!status) {
 		be_real_time((int)run.priority);
 		serve(&hub);

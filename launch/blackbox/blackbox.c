@@ -468,7 +468,7 @@ int main(int argc, char **argv)
 		.version = OPTIONS_VERSION,
 		.notes = "achctl incident lists and shows incidents.\n",
 	};
-	struct error_sink errors = program_errors();
+	struct error_sink errors = program_errors;
 	const char *prefix = getenv("ENDPLATE_PREFIX");
 	int status = program_options(&options, &argc, argv);
 

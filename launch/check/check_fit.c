@@ -18,7 +18,7 @@ static bool make_plan(struct traffic *plan, const struct check_frames *frames, c
 		for (size_t k = 0; k < frames->n && !tick_ns; k++)
 			if (frames->rows[k].daemon == &launch->daemons[i])
 				tick_ns = frames->rows[k].tick_ns;
-		if (traffic_driver(plan, launch->daemons[i].name, launch->daemons[i].argv[0], tick_ns) < 0)
+		if (traffic_driver(plan, launch->daemons[i].name, tick_ns) < 0)
 			return false;
 	}
 	for (size_t i = 0; i < launch->robot.buses_n; i++) {

@@ -56,7 +56,7 @@ refusals() {
 		'--tolerance: "x": it is not ID:BYTE:TYPE=TOLERANCE such as 0EF:2:f32=0.001, or order' \
 		$loop --tolerance x
 	lib_case window says 100 '--window: "x" is not a time such as 10s or 5min' $loop --window x
-	real='can0 is a real bus, on which references may move a device: --force plays them all the same'
+	real='can0 is a real bus, on which references may move a device: --force plays them anyway'
 	lib_case real_bus says 111 "--channels: $real" $loop --channels x
 	lib_case no_rec says 111 'none.rec: No such file or directory' $loop --map can0=wire:torso --channels none.rec
 	lib_case not_a_rec says 111 \

@@ -111,7 +111,7 @@ static void drive(const char *live)
 
 	loop_start(loop, now_ns);
 	next_ns = play(now_ns);
-	while (more || (loop_begun(loop) && !loop_over(loop, now_ns))) {
+	while (more || (loop->begun && !loop_over(loop, now_ns))) {
 		const bool heard = more && (loop_over(loop, now_ns) || t_ns + START_US * 1000ll <= next_ns);
 
 		TEST_ASSERT_TRUE_MESSAGE(heard || next_ns > now_ns, "time passes");
@@ -143,14 +143,14 @@ TEST(a_request_is_answered_after_the_recorded_delay)
 {
 	expect("0 a 0CF#0A27 300 a 0AF#0A2701 5000 a 0CF#0A27 5450 a 0AF#0A2702", "70000 a 0CF#0A27 75100 a 0CF#0A27",
 	       "same 0 a 0CF#0A27\n+ 70300 a 0AF#0A2701\nsame 5100 a 0CF#0A27\n+ 75550 a 0AF#0A2702\n");
-	TEST_ASSERT_EQUAL(0, loop_differences(loop));
-	TEST_ASSERT_EQUAL(2, loop_totals(loop)->own);
-	TEST_ASSERT_EQUAL(2, loop_totals(loop)->answers);
-	TEST_ASSERT_EQUAL(2, loop_totals(loop)->answered);
-	TEST_ASSERT_EQUAL(0, loop_totals(loop)->others);
-	TEST_ASSERT_EQUAL(0, loop_totals(loop)->unanswered);
-	TEST_ASSERT_EQUAL(1, loop_streams(loop));
-	TEST_ASSERT_EQUAL(2, loop_stream(loop, 0)->counts.same);
+	TEST_ASSERT_EQUAL(0, loop->differences);
+	TEST_ASSERT_EQUAL(2, loop->totals.own);
+	TEST_ASSERT_EQUAL(2, loop->totals.answers);
+	TEST_ASSERT_EQUAL(2, loop->totals.answered);
+	TEST_ASSERT_EQUAL(0, loop->totals.others);
+	TEST_ASSERT_EQUAL(0, loop->totals.unanswered);
+	TEST_ASSERT_EQUAL(1, loop->streams_n);
+	TEST_ASSERT_EQUAL(2, loop->streams[0].counts.what[LOOP_SAME]);
 	TEST_ASSERT_EQUAL(2, loop_counts(loop).sent);
 }
 
@@ -159,7 +159,7 @@ TEST(replies_find_their_requests_by_what_they_repeat)
 	expect("0 a 0CF#0A27 100 a 0CF#0A3C 300 a 0AF#0A3C02 500 a 0AF#0A2701", "10 a 0CF#0A3C 20 a 0CF#0A27",
 	       /* another order: the second of the recording comes first */
 	       "same 100 a 0CF#0A3C\norder 110 a 0CF#0A27 2\n+ 210 a 0AF#0A3C02\n+ 520 a 0AF#0A2701\n");
-	TEST_ASSERT_EQUAL(1, loop_differences(loop));
+	TEST_ASSERT_EQUAL(1, loop->differences);
 }
 
 TEST(another_order_may_be_allowed)
@@ -167,7 +167,7 @@ TEST(another_order_may_be_allowed)
 	options.any_order = true;
 	expect("0 a 0CF#0A27 100 a 0CF#0A3C", "10 a 0CF#0A3C 20 a 0CF#0A27",
 	       "same 100 a 0CF#0A3C\nsame 110 a 0CF#0A27 2\n");
-	TEST_ASSERT_EQUAL(0, loop_differences(loop));
+	TEST_ASSERT_EQUAL(0, loop->differences);
 }
 
 TEST(a_request_without_an_answer_then_has_none_now)
@@ -175,7 +175,7 @@ TEST(a_request_without_an_answer_then_has_none_now)
 	expect("0 a 0CF#0A27 20000 a 0CF#0A27 20300 a 0AF#0A2701", "0 a 0CF#0A27 20000 a 0CF#0A27",
 	       /* the reply repeats both: it is that of the last */
 	       "same 0 a 0CF#0A27\nsame 20000 a 0CF#0A27\n+ 20300 a 0AF#0A2701\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->unanswered);
+	TEST_ASSERT_EQUAL(1, loop->totals.unanswered);
 }
 
 TEST(a_reply_that_is_too_late_has_its_moment)
@@ -183,17 +183,17 @@ TEST(a_reply_that_is_too_late_has_its_moment)
 	expect("0 a 0CF#0A27 100000 a 0AF#0A2701 200000 a 0CF#0A27 300001 a 0AF#0A2702",
 	       "0 a 0CF#0A27 200500 a 0CF#0A27",
 	       "same 0 a 0CF#0A27\n+ 100000 a 0AF#0A2701\nsame 200500 a 0CF#0A27\n+ 300001 a 0AF#0A2702\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->unanswered);
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->others);
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->cyclic);
+	TEST_ASSERT_EQUAL(1, loop->totals.unanswered);
+	TEST_ASSERT_EQUAL(1, loop->totals.others);
+	TEST_ASSERT_EQUAL(1, loop->totals.cyclic);
 }
 
 TEST(a_short_reply_repeats_nothing)
 {
 	expect("0 a 0CF#0A27 300 a 0AF#0A 400 a 0CF#0A 500 a 0AF#0A27", "0 a 0CF#0A27 400 a 0CF#0A",
 	       "same 0 a 0CF#0A27\n+ 300 a 0AF#0A\nsame 400 a 0CF#0A\n+ 500 a 0AF#0A27\n");
-	TEST_ASSERT_EQUAL(2, loop_streams(loop)); /* a key that is not there is not 0 */
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->answers);
+	TEST_ASSERT_EQUAL(2, loop->streams_n); /* a key that is not there is not 0 */
+	TEST_ASSERT_EQUAL(1, loop->totals.answers);
 }
 
 TEST(an_answer_of_several_frames)
@@ -204,9 +204,9 @@ TEST(an_answer_of_several_frames)
 	TEST_ASSERT_EQUAL_STRING("same 0 a 100#\n+ 100 a 101#01\n+ 200 a 101#02\n+ 300 a 101#03\nsame 400 a 100#\n"
 				 "+ 500 a 101#04\n+ 2000 a 101#05\n",
 				 out);
-	TEST_ASSERT_EQUAL(3, loop_totals(loop)->answered);
-	TEST_ASSERT_EQUAL(2, loop_totals(loop)->cyclic);
-	TEST_ASSERT_EQUAL(0, loop_totals(loop)->unanswered);
+	TEST_ASSERT_EQUAL(3, loop->totals.answered);
+	TEST_ASSERT_EQUAL(2, loop->totals.cyclic);
+	TEST_ASSERT_EQUAL(0, loop->totals.unanswered);
 }
 
 /* A device that answers with the identifier of the request: by length, and by turns. */
@@ -214,10 +214,10 @@ TEST(an_answer_with_the_identifier_of_the_request)
 {
 	load("{frames: [{bus: a, id: '205', dir: tx, len: 1, reply: {id: '205', within_us: 1000}}]}",
 	     "0 a 205# 100 a 205#1122 200 a 205#01 300 a 205#02 400 a 205#03 2000 a 205#445566 3000 a 205#04", 1);
-	TEST_ASSERT_EQUAL(4, loop_totals(loop)->own);
-	TEST_ASSERT_EQUAL(2, loop_totals(loop)->answers);
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->others);
-	TEST_ASSERT_EQUAL(2, loop_totals(loop)->unanswered);
+	TEST_ASSERT_EQUAL(4, loop->totals.own);
+	TEST_ASSERT_EQUAL(2, loop->totals.answers);
+	TEST_ASSERT_EQUAL(1, loop->totals.others);
+	TEST_ASSERT_EQUAL(2, loop->totals.unanswered);
 }
 
 /* ftd: a row of the matrix is three frames, of three identifiers, one of which is also that of another question. */
@@ -233,9 +233,9 @@ TEST(an_answer_of_several_identifiers)
 		"same 0 a 202#00\nsame 10 a 203#\n+ 100 a 202#1122\n+ 150 a 203#99\n"
 		"+ 200 a 204#3344\n+ 300 a 207#5566\nsame 1000 a 202#01\n+ 1100 a 203#77\n+ 1200 a 208#88\n",
 		out);
-	TEST_ASSERT_EQUAL(5, loop_totals(loop)->answers);
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->others);
-	TEST_ASSERT_EQUAL(3, loop_streams(loop));
+	TEST_ASSERT_EQUAL(5, loop->totals.answers);
+	TEST_ASSERT_EQUAL(1, loop->totals.others);
+	TEST_ASSERT_EQUAL(3, loop->streams_n);
 }
 
 TEST(guarding_by_remote_frames)
@@ -247,7 +247,7 @@ TEST(guarding_by_remote_frames)
 	TEST_ASSERT_EQUAL_STRING("same 0 a 701#R1\nsame 50 a 702#R1\n+ 300 a 702#05\n+ 350 a 701#7F\n"
 				 "same 1000 a 701#R1\n+ 1400 a 701#FF\n",
 				 out);
-	TEST_ASSERT_EQUAL(0, loop_totals(loop)->unanswered);
+	TEST_ASSERT_EQUAL(0, loop->totals.unanswered);
 }
 
 /* Several nodes at the same time: each SDO server has its own identifier. */
@@ -266,7 +266,7 @@ TEST(a_start_of_several_canopen_nodes)
 				 "+ 1500 a 581#8000100000000206\nsame 2050 a 000#0101\nsame 2100 a 000#0102\n"
 				 "+ 2200 a 182#0102\n",
 				 out);
-	TEST_ASSERT_EQUAL(4, loop_streams(loop));
+	TEST_ASSERT_EQUAL(4, loop->streams_n);
 }
 
 /* ---- time ---- */
@@ -276,22 +276,22 @@ TEST(cyclic_frames_keep_their_moments)
 	expect("0 a 700#01 1000 a 700#02 1500 a 0CF#0A27 2000 a 700#03 3000 a 700#04", "5000 a 0CF#0A27",
 	       /* time stands still at the driver's first frame */
 	       "+ 0 a 700#01\n+ 1000 a 700#02\nsame 1500 a 0CF#0A27\n+ 5500 a 700#03\n+ 6500 a 700#04\n");
-	TEST_ASSERT_EQUAL(0, loop_totals(loop)->left_out);
-	TEST_ASSERT_EQUAL_INT64(1000000000 + 5000000, loop_clock_ns(loop, 1500000));
+	TEST_ASSERT_EQUAL(0, loop->totals.left_out);
+	TEST_ASSERT_EQUAL_INT64(1000000000 + 5000000, 1500000 + loop->offset_ns);
 }
 
 TEST(an_early_driver_leaves_out_the_beginning)
 {
 	expect("0 a 700#01 1000 a 700#02 1500 a 0CF#0A27 2000 a 700#03", "10 a 0CF#0A27",
 	       "+ 0 a 700#01\nsame 1500 a 0CF#0A27\n+ 510 a 700#03\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->left_out);
+	TEST_ASSERT_EQUAL(1, loop->totals.left_out);
 }
 
 TEST(a_recording_without_the_driver_is_played)
 {
 	expect("0 a 700#01 1000 a 700#02", "500 a 0CF#0A27", "+ 0 a 700#01\nextra 500 a 0CF#0A27\n+ 1000 a 700#02\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->unknown);
-	TEST_ASSERT_EQUAL(1, loop_differences(loop));
+	TEST_ASSERT_EQUAL(1, loop->totals.unknown);
+	TEST_ASSERT_EQUAL(1, loop->differences);
 }
 
 TEST(nothing_to_free)
@@ -311,8 +311,8 @@ TEST(stamps_that_go_back)
 	/* by less than a second they are late, by more the clock was set */
 	expect("5000000 a 700#01 4500000 a 700#02 5000500 a 700#03 1000000 a 700#04 1000700 a 700#05", "",
 	       "+ 0 a 700#01\n+ 0 a 700#02\n+ 500 a 700#03\n+ 500 a 700#04\n+ 1200 a 700#05\n");
-	TEST_ASSERT_TRUE(loop_time_was_set(loop));
-	TEST_ASSERT_EQUAL_INT64(5000000000, loop_first_stamp_ns(loop));
+	TEST_ASSERT_TRUE(loop->time_was_set);
+	TEST_ASSERT_EQUAL_INT64(5000000000, loop->first_ns);
 }
 
 TEST(a_pause_moves_everything_that_follows)
@@ -340,10 +340,10 @@ TEST(another_payload)
 	expect("0 a 0EF#0B1101 5000 a 0EF#0B1102 10000 a 0EF#0B1103",
 	       "0 a 0EF#0B1101 5000 a 0EF#0B1104 10000 a 0EF#0B1103",
 	       "same 0 a 0EF#0B1101\npayload 5000 a 0EF#0B1104 byte 2: 02, now 04\nsame 10000 a 0EF#0B1103\n");
-	TEST_ASSERT_EQUAL(1, loop_differences(loop));
-	TEST_ASSERT_EQUAL_INT64(5000000, loop_stream(loop, 0)->differs_ns);
-	TEST_ASSERT_EQUAL(2, loop_stream(loop, 0)->differs->line);
-	TEST_ASSERT_EQUAL(1, loop_counts(loop).payload);
+	TEST_ASSERT_EQUAL(1, loop->differences);
+	TEST_ASSERT_EQUAL_INT64(5000000, loop->streams[0].differs_ns);
+	TEST_ASSERT_EQUAL(2, loop->streams[0].differs->line);
+	TEST_ASSERT_EQUAL(1, loop_counts(loop).what[LOOP_PAYLOAD]);
 }
 
 TEST(a_missing_and_an_extra_frame)
@@ -363,14 +363,14 @@ TEST(the_edges_of_a_window)
 	setUp();
 	expect("0 a 0EF#0B 4000 a 0EF#0B 8000 a 0EF#0B", "0 a 0EF#0B 1999 a 0EF#0B 6001 a 0EF#0B 10001 a 0EF#0B",
 	       "same 0 a 0EF#0B\nextra 1999 a 0EF#0B\nmissing 4000 a 0EF#0B\nsame 6001 a 0EF#0B\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->after);
+	TEST_ASSERT_EQUAL(1, loop->totals.after);
 }
 
 TEST(a_window_of_ones_own)
 {
 	options.window_ns = 100000;
 	expect("0 a 0EF#0B 4000 a 0EF#0B", "0 a 0EF#0B 4101 a 0EF#0B", "same 0 a 0EF#0B\nmissing 4000 a 0EF#0B\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->after);
+	TEST_ASSERT_EQUAL(1, loop->totals.after);
 }
 
 TEST(a_single_frame_has_a_second)
@@ -387,15 +387,15 @@ TEST(a_driver_that_stops)
 {
 	expect("0 a 0EF#0B 5000 a 0EF#0B 10000 a 0EF#0B 10000 a 700#01", "0 a 0EF#0B",
 	       "same 0 a 0EF#0B\nmissing 5000 a 0EF#0B\n+ 10000 a 700#01\nmissing 10000 a 0EF#0B\n");
-	TEST_ASSERT_EQUAL(2, loop_differences(loop));
-	TEST_ASSERT_EQUAL(2, loop_counts(loop).missing);
+	TEST_ASSERT_EQUAL(2, loop->differences);
+	TEST_ASSERT_EQUAL(2, loop_counts(loop).what[LOOP_MISSING]);
 }
 
 TEST(frames_of_nobody)
 {
 	expect("0 a 0EF#0B 5000 a 700#01", "0 a 0EF#0B 10 a 0AE#01", "same 0 a 0EF#0B\n+ 5000 a 700#01\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->foreign);
-	TEST_ASSERT_EQUAL(0, loop_differences(loop));
+	TEST_ASSERT_EQUAL(1, loop->totals.foreign);
+	TEST_ASSERT_EQUAL(0, loop->differences);
 }
 
 TEST(counts_are_those_of_all_requests_and_of_unknown_ones)
@@ -409,12 +409,12 @@ TEST(counts_are_those_of_all_requests_and_of_unknown_ones)
 	c = loop_counts(loop);
 	TEST_ASSERT_EQUAL(5, c.recorded);
 	TEST_ASSERT_EQUAL(5, c.sent);
-	TEST_ASSERT_EQUAL(2, c.same);
-	TEST_ASSERT_EQUAL(1, c.payload);
-	TEST_ASSERT_EQUAL(1, c.order);
-	TEST_ASSERT_EQUAL(1, c.missing);
-	TEST_ASSERT_EQUAL(1, c.extra);
-	TEST_ASSERT_EQUAL(4, loop_differences(loop));
+	TEST_ASSERT_EQUAL(2, c.what[LOOP_SAME]);
+	TEST_ASSERT_EQUAL(1, c.what[LOOP_PAYLOAD]);
+	TEST_ASSERT_EQUAL(1, c.what[LOOP_ORDER]);
+	TEST_ASSERT_EQUAL(1, c.what[LOOP_MISSING]);
+	TEST_ASSERT_EQUAL(1, c.what[LOOP_EXTRA]);
+	TEST_ASSERT_EQUAL(4, loop->differences);
 }
 
 /* ---- borrowed answers ---- */
@@ -425,9 +425,9 @@ TEST(an_extra_request_is_answered_as_the_same_one_was_before)
 	       "0 a 0CF#0A27 4000 a 0CF#0A27 10000 a 0CF#0A27",
 	       "same 0 a 0CF#0A27\n+ 300 a 0AF#0A2701\nextra 4000 a 0CF#0A27 1\n+ 4300 a 0AF#0A2701\n"
 	       "same 10000 a 0CF#0A27\n+ 10300 a 0AF#0A2702\n+ 20000 a 700#01\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->borrowed);
-	TEST_ASSERT_EQUAL(2, loop_totals(loop)->answered);
-	TEST_ASSERT_EQUAL(0, loop_totals(loop)->unknown);
+	TEST_ASSERT_EQUAL(1, loop->totals.borrowed);
+	TEST_ASSERT_EQUAL(2, loop->totals.answered);
+	TEST_ASSERT_EQUAL(0, loop->totals.unknown);
 }
 
 TEST(or_as_the_next_one_will_be)
@@ -443,15 +443,15 @@ TEST(strict_borrows_nothing)
 	expect("0 a 0CF#0A27 300 a 0AF#0A2701 10000 a 0CF#0A27 20000 a 700#01", "0 a 0CF#0A27 4000 a 0CF#0A27",
 	       "same 0 a 0CF#0A27\n+ 300 a 0AF#0A2701\nextra 4000 a 0CF#0A27\nmissing 10000 a 0CF#0A27\n"
 	       "+ 20000 a 700#01\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->unknown);
+	TEST_ASSERT_EQUAL(1, loop->totals.unknown);
 }
 
 TEST(an_unknown_request_is_not_answered)
 {
 	expect("0 a 0CF#0A27 300 a 0AF#0A2701 5000 a 700#01", "0 a 0CF#0A27 1000 a 0CF#0A99 2000 a 0EF#0B",
 	       "same 0 a 0CF#0A27\n+ 300 a 0AF#0A2701\nextra 1000 a 0CF#0A99\nextra 2000 a 0EF#0B\n+ 5000 a 700#01\n");
-	TEST_ASSERT_EQUAL(1, loop_totals(loop)->unknown); /* 0EF asks for no answer */
-	TEST_ASSERT_EQUAL(2, loop_counts(loop).extra);
+	TEST_ASSERT_EQUAL(1, loop->totals.unknown); /* 0EF asks for no answer */
+	TEST_ASSERT_EQUAL(2, loop_counts(loop).what[LOOP_EXTRA]);
 }
 
 /* ---- a missing beginning ---- */
@@ -465,8 +465,8 @@ TEST(a_recording_that_begins_in_the_middle)
 	       "+ 0 a 700#01\nextra 1000 a 0CF#0A39 uncounted\n"
 	       "missing 1000 a 0CF#0A27 uncounted\nsame 3400 a 0CF#0A27\n+ 2800 a 0AF#0A2702\n"
 	       "extra 5000 a 0CF#0A27 4\n+ 4400 a 0AF#0A2702\nextra 6900 a 0CF#0A99\nmissing 9000 a 0CF#0A27\n");
-	TEST_ASSERT_TRUE(loop_totals(loop)->middle);
-	TEST_ASSERT_EQUAL(3, loop_differences(loop));
+	TEST_ASSERT_TRUE(loop->totals.middle);
+	TEST_ASSERT_EQUAL(3, loop->differences);
 }
 
 TEST(a_driver_that_soon_asks_what_was_never_recorded)
@@ -475,9 +475,9 @@ TEST(a_driver_that_soon_asks_what_was_never_recorded)
 	expect("0 a 0EF#0B01 10000 a 0EF#0B01 400000 a 0CF#0A27", "0 a 0EF#0B02 100000 a 0CF#0A39 100001 a 0CF#0A39",
 	       "payload 0 a 0EF#0B02 byte 1: 01, now 02\nmissing 10000 a 0EF#0B01\n"
 	       "extra 100000 a 0CF#0A39 uncounted\nextra 100001 a 0CF#0A39 uncounted\nmissing 400000 a 0CF#0A27\n");
-	TEST_ASSERT_TRUE(loop_totals(loop)->middle);
-	TEST_ASSERT_EQUAL(1, loop_differences(loop));
-	TEST_ASSERT_EQUAL_INT64(INT64_MAX, loop_stream(loop, 0)->differs_ns);
+	TEST_ASSERT_TRUE(loop->totals.middle);
+	TEST_ASSERT_EQUAL(1, loop->differences);
+	TEST_ASSERT_EQUAL_INT64(INT64_MAX, loop->streams[0].differs_ns);
 	TEST_ASSERT_FALSE(loop_is_counted(loop, 199999999));
 	TEST_ASSERT_TRUE(loop_is_counted(loop, 200000000));
 }
@@ -487,7 +487,7 @@ TEST(a_driver_that_asks_it_later_began_as_recorded)
 	options.settle_ns = 200000000;
 	expect("0 a 0EF#0B01 400000 a 0CF#0A27", "0 a 0EF#0B01 100001 a 0CF#0A39 400000 a 0CF#0A27",
 	       "same 0 a 0EF#0B01\nextra 100001 a 0CF#0A39\nsame 400000 a 0CF#0A27\n");
-	TEST_ASSERT_FALSE(loop_totals(loop)->middle);
+	TEST_ASSERT_FALSE(loop->totals.middle);
 }
 
 TEST(differences_in_an_interval_do_not_count)
@@ -497,23 +497,23 @@ TEST(differences_in_an_interval_do_not_count)
 	expect("0 a 0EF#0B01 5000 a 0EF#0B01 10000 a 0EF#0B01", "0 a 0EF#0B02 5000 a 0EF#0B02 10000 a 0EF#0B02",
 	       "payload 0 a 0EF#0B02 byte 1: 01, now 02\npayload 5000 a 0EF#0B02 byte 1: 01, now 02\n"
 	       "payload 10000 a 0EF#0B02 byte 1: 01, now 02\n");
-	TEST_ASSERT_EQUAL(2, loop_differences(loop));
+	TEST_ASSERT_EQUAL(2, loop->differences);
 }
 
 TEST(a_driver_that_begins_with_another_request_of_the_beginning)
 {
 	expect("0 a 0CF#0A27 999990 a 0CF#0A3C", "0 a 0CF#0A3C 10 a 0CF#0A27",
 	       "same 999990 a 0CF#0A3C\norder 1000000 a 0CF#0A27 2\n");
-	TEST_ASSERT_FALSE(loop_totals(loop)->middle);
+	TEST_ASSERT_FALSE(loop->totals.middle);
 	tearDown();
 	setUp();
 	expect("0 a 0CF#0A27 1000000 a 0CF#0A3C", "0 a 0CF#0A3C", "same 1000000 a 0CF#0A3C\nmissing 0 a 0CF#0A27\n");
-	TEST_ASSERT_FALSE(loop_totals(loop)->middle);
+	TEST_ASSERT_FALSE(loop->totals.middle);
 	tearDown();
 	setUp();
 	expect("0 a 0CF#0A27 1000001 a 0CF#0A3C", "0 a 0CF#0A3C",
 	       "extra 0 a 0CF#0A3C\nmissing 0 a 0CF#0A27\nmissing 1000001 a 0CF#0A3C\n");
-	TEST_ASSERT_TRUE(loop_totals(loop)->middle);
+	TEST_ASSERT_TRUE(loop->totals.middle);
 }
 
 /* ---- buses ---- */
@@ -526,7 +526,7 @@ TEST(the_same_identifiers_on_two_buses)
 	load(two, "0 a 100# 10 b 100# 200 b 101#0B 300 a 101#0A 400 b 102#", 2);
 	drive("0 b 100# 20 a 100#");
 	TEST_ASSERT_EQUAL_STRING("same 10 b 100#\nsame 30 a 100#\n+ 190 b 101#0B\n+ 320 a 101#0A\n+ 390 b 102#\n", out);
-	TEST_ASSERT_EQUAL(0, loop_differences(loop)); /* buses have no order among them */
+	TEST_ASSERT_EQUAL(0, loop->differences); /* buses have no order among them */
 }
 
 TEST(a_bus_that_was_not_recorded)
@@ -563,8 +563,8 @@ TEST(rules_of_one_identifier_add_up)
 	TEST_ASSERT_EQUAL_STRING("same 0 a 0EF#0839\nsame 50 a 0EF#0850\nsame 100 a 0EF#00\n+ 300 a 0AF#085064\n"
 				 "+ 400 a 0AF#083964\n+ 500 a 0AF#00\n",
 				 out);
-	TEST_ASSERT_EQUAL(3, loop_totals(loop)->answered);
-	TEST_ASSERT_EQUAL(0, loop_totals(loop)->cyclic);
+	TEST_ASSERT_EQUAL(3, loop->totals.answered);
+	TEST_ASSERT_EQUAL(0, loop->totals.cyclic);
 }
 
 /* ---- much of it ---- */
@@ -584,16 +584,16 @@ TEST(thousands_of_requests_without_an_answer)
 		TEST_ASSERT_EQUAL(0, loop_add(loop, 0, &f, i * 1000000ll, i + 1));
 	}
 	TEST_ASSERT_EQUAL(0, loop_prepare(loop));
-	TEST_ASSERT_EQUAL(5000, loop_streams(loop));
-	TEST_ASSERT_EQUAL(5000, loop_totals(loop)->unanswered);
+	TEST_ASSERT_EQUAL(5000, loop->streams_n);
+	TEST_ASSERT_EQUAL(5000, loop->totals.unanswered);
 	loop_start(loop, 0);
 	for (unsigned int i = 0; i < 5000; i++) {
 		const struct frame f = { .id = 0x100, .len = 2, .data = { (uint8_t)(i >> 8), (uint8_t)i } };
 
 		TEST_ASSERT_EQUAL(0, loop_heard(loop, 0, &f, i * 1000000ll));
 	}
-	for (size_t i = 0; i < loop_streams(loop); i++)
-		seen += loop_stream(loop, i)->counts.same;
+	for (size_t i = 0; i < loop->streams_n; i++)
+		seen += loop->streams[i].counts.what[LOOP_SAME];
 	TEST_ASSERT_EQUAL(5000, seen);
-	TEST_ASSERT_EQUAL(0, loop_differences(loop));
+	TEST_ASSERT_EQUAL(0, loop->differences);
 }

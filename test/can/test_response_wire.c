@@ -118,7 +118,7 @@ static void make_process(struct process *p, unsigned int number)
 	p->nominal_ns = any((uint32_t)p->tick_ns);
 	p->rows_n = 1 + any(ROWS);
 	snprintf(name, sizeof(name), "p%u", number);
-	TEST_ASSERT_EQUAL_INT(number, traffic_driver(&plan, name, "driver", p->tick_ns));
+	TEST_ASSERT_EQUAL_INT(number, traffic_driver(&plan, name, p->tick_ns));
 	for (unsigned int i = 0; i < p->rows_n; i++) {
 		struct row *row = &p->rows[i];
 		struct traffic_row planned = { .driver = number, .tx = true };

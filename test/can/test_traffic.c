@@ -31,7 +31,7 @@ static void driver(const char *name, int64_t tick_ns)
 {
 	const size_t place = plan.drivers_n;
 
-	TEST_ASSERT_EQUAL_INT(place, traffic_driver(&plan, name, "d", tick_ns));
+	TEST_ASSERT_EQUAL_INT(place, traffic_driver(&plan, name, tick_ns));
 }
 
 static const struct traffic_frame *frame(enum traffic_kind kind, uint32_t id)
@@ -294,7 +294,6 @@ TEST(one_driver_or_a_whole_robot_is_read)
 					   "{\"bus\":\"fast\",\"id\":\"00012345\",\"dir\":\"rx\",\"len\":40,"
 					   "\"fd\":true,\"brs\":true,\"period_us\":null}]}]}"));
 	TEST_ASSERT_EQUAL_UINT(2, plan.rows_n);
-	TEST_ASSERT_EQUAL_STRING("pciod", plan.drivers[0].program);
 	TEST_ASSERT_EQUAL_INT64(5 * MS, plan.drivers[0].tick_ns);
 	TEST_ASSERT_EQUAL_HEX(0xcf, plan.rows[0].id);
 	TEST_ASSERT_EQUAL_INT64(1666666, plan.rows[0].period_ns);
