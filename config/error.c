@@ -111,6 +111,17 @@ int error_refuse(struct error_sink *sink, int status, const char *fmt, ...)
 	return status;
 }
 
+int error_at(struct error_sink *sink, const char *file, size_t line, const char *fmt, ...)
+{
+	char what[ERROR_LINE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	return error_refuse(sink, -EINVAL, "%s:%zu: %s", file, line, what);
+}
+
 void error_to_stderr(void *to, const char *line)
 {
 	const struct error_who *who = to;

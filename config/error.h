@@ -54,6 +54,10 @@ void error_add(struct error_sink *sink, const char *fmt, ...) __attribute__((for
 int error_refuse(struct error_sink *sink, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void error_add_v(struct error_sink *sink, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
+/* The same for a line of a file: "robot.yaml:9: what".  Returns -EINVAL. */
+int error_at(struct error_sink *sink, const char *file, size_t line, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* For programs: sinks that say each line at once; to is a struct error_who, or NULL for the line as it is. */
 struct error_who {
 	const char *program;

@@ -2,20 +2,21 @@
 #include "config/grow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool grow(void *array, size_t *room, size_t n, size_t size)
 {
-	typedef void *__attribute__((may_alias)) pointer; /* of any type */
 	const size_t more = n > 2 * *room ? n : 2 * *room;
-	pointer *at = array;
-	void *moved;
+	void *before, *after;
 
 	if (n <= *room)
 		return true;
-	moved = reallocarray(*at, more, size);
-	if (!moved)
+	memcpy(&before, array, sizeof(before)); /* a pointer of any type */
+	after = reallocarray(before, more, size);
+	if (!after)
 		return false;
-	*at = moved;
+	memcpy(array, &after, sizeof(after));
 	*room = more;
+	/* cppcheck-suppress memleak; *array has it */
 	return true;
 }

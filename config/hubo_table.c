@@ -64,7 +64,7 @@ enum hubo_limb hubo_joint_limb(int joint)
 
 /* ---- lines ---- */
 
-struct line {
+struct hubo_table_line {
 	struct hubo_table *table;
 	const char *file;
 	unsigned int number;
@@ -73,26 +73,16 @@ struct line {
 	struct error_sink *errors;
 };
 
-__attribute__((format(printf, 2, 3))) static void refuse(struct line *line, const char *fmt, ...)
-{
-	char text[ERROR_LINE_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	error_add(line->errors, "%s:%u: %s", line->file, line->number, text);
-}
+#define refuse(at, ...) error_at((at)->errors, (at)->file, (at)->number, __VA_ARGS__)
 
 struct column {
 	const char *name;
 	double min, max;
-	bool whole;
-	const char *words; /* not a number: what stands there */
+	enum { WHOLE, REAL, WORD } kind;
 };
 
 /* The numbers of the line into values, by column; says what is wrong and returns false. */
-static bool values(struct line *line, const struct column *columns, size_t columns_n, double *value)
+static bool values(struct hubo_table_line *line, const struct column *columns, size_t columns_n, double *value)
 {
 	const unsigned int before = line->errors->count;
 	char quoted[TEXT_QUOTED_MAX];
@@ -110,11 +100,11 @@ static bool values(struct line *line, const struct column *columns, size_t colum
 		const struct column *c = &columns[i];
 		const char *word = line->words[i];
 
-		if (c->words)
+		if (c->kind == WORD)
 			continue;
-		if (text_real(word, &value[i]) || (c->whole && value[i] != trunc(value[i])))
+		if (text_real(word, &value[i]) || (c->kind == WHOLE && value[i] != trunc(value[i])))
 			refuse(line, "%s: %s is not a %s", c->name, text_quote(quoted, word),
-			       c->whole ? "whole number" : "number");
+			       c->kind == WHOLE ? "whole number" : "number");
 		else if (value[i] < c->min || value[i] > c->max)
 			refuse(line, "%s: %s is not between %.10g and %.10g", c->name, word, c->min, c->max);
 	}
@@ -123,9 +113,9 @@ static bool values(struct line *line, const struct column *columns, size_t colum
 
 /* Splits the text into lines and calls row for each that is not empty. */
 static int rows(struct hubo_table *table, const char *name, const char *text, struct error_sink *errors,
-		void (*row)(struct line *line))
+		void (*row)(struct hubo_table_line *line))
 {
-	struct line line = { .table = table, .file = name, .errors = errors };
+	struct hubo_table_line line = { .table = table, .file = name, .errors = errors };
 	const unsigned int before = errors->count;
 
 	while (*text) {
@@ -151,30 +141,21 @@ static int rows(struct hubo_table *table, const char *name, const char *text, st
 	return errors->count == before ? 0 : -EINVAL;
 }
 
-/* "; did you mean RHY?" or "" */
-static const char *hint(char *text, size_t size, const char *word, const char *const *names, size_t n)
+/* The place of the first word among the names, or HUBO_NONE with a line. */
+static int named(struct hubo_table_line *line, const char *const *names, int n, const char *what)
 {
-	const char *best = NULL;
+	const char *word = line->words[0], *best = NULL;
+	char quoted[TEXT_QUOTED_MAX];
 
-	*text = '\0';
-	for (size_t i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		if (names[i] && !strcmp(names[i], word))
+			return i;
 		if (names[i])
 			nearest_try(word, names[i], &best);
-	if (best)
-		snprintf(text, size, "; did you mean %s?", best);
-	return text;
-}
-
-/* The joint of that name, or HUBO_NONE with a line. */
-static int named_joint(struct line *line)
-{
-	const int joint = hubo_joint_find(line->words[0]);
-	char quoted[TEXT_QUOTED_MAX], more[64];
-
-	if (joint == HUBO_NONE)
-		refuse(line, "%s is not a joint of Hubo%s", text_quote(quoted, line->words[0]),
-		       hint(more, sizeof(more), line->words[0], joint_names, HUBO_JOINTS));
-	return joint;
+	}
+	refuse(line, "%s is not a %s of Hubo%s%s%s", text_quote(quoted, word), what, best ? "; did you mean " : "",
+	       best ? best : "", best ? "?" : "");
+	return HUBO_NONE;
 }
 
 /* ---- joints ---- */
@@ -198,26 +179,26 @@ enum {
 };
 
 static const struct column joint_columns[] = {
-	{ .name = "name", .words = "a joint" },
-	[MOTOR] = { "motNo", 0, HUBO_MOTORS_MAX - 1, true, NULL },
-	[REFERENCE_ENCODER] = { "refEnc", 0, INT32_MAX, true, NULL },
-	[DRIVE] = { "drive", 1, 10000, true, NULL },
-	[DRIVEN] = { "driven", 1, 10000, true, NULL },
-	[HARMONIC] = { "harm", 1, 10000, true, NULL },
-	[ENCODER] = { "enc", 1, 65535, true, NULL },
-	[DIRECTION] = { "dir", -1, 1, true, NULL },
-	[BOARD] = { .name = "jmc", .words = "a board" },
-	[ACTIVE] = { "active", 0, 1, true, NULL },
-	[BUS] = { "can", 0, HUBO_BUSES - 1, true, NULL },
-	[MOTORS] = { "numMot", 1, HUBO_MOTORS_MAX, true, NULL },
-	[KP] = { "kp", 0, 10000, false, NULL },
-	[KD] = { "kd", 0, 10000, false, NULL },
-	[PWM_MAX] = { "maxPWM", 0, 100, false, NULL },
-	[ZEROED] = { "zeroed", 0, 2, true, NULL },
+	{ "name", 0, 0, WORD },
+	[MOTOR] = { "motNo", 0, HUBO_MOTORS_MAX - 1, WHOLE },
+	[REFERENCE_ENCODER] = { "refEnc", 0, INT32_MAX, WHOLE },
+	[DRIVE] = { "drive", 1, 10000, WHOLE },
+	[DRIVEN] = { "driven", 1, 10000, WHOLE },
+	[HARMONIC] = { "harm", 1, 10000, WHOLE },
+	[ENCODER] = { "enc", 1, 65535, WHOLE },
+	[DIRECTION] = { "dir", -1, 1, WHOLE },
+	[BOARD] = { "jmc", 0, 0, WORD },
+	[ACTIVE] = { "active", 0, 1, WHOLE },
+	[BUS] = { "can", 0, HUBO_BUSES - 1, WHOLE },
+	[MOTORS] = { "numMot", 1, HUBO_MOTORS_MAX, WHOLE },
+	[KP] = { "kp", 0, 10000, REAL },
+	[KD] = { "kd", 0, 10000, REAL },
+	[PWM_MAX] = { "maxPWM", 0, 100, REAL },
+	[ZEROED] = { "zeroed", 0, 2, WHOLE },
 };
 
 /* JMC3 or EJMC0: its number; HUBO_NONE with a line for anything else. */
-static int board_number(struct line *line)
+static int board_number(struct hubo_table_line *line)
 {
 	const char *word = line->words[BOARD];
 	const bool extra = *word == 'E';
@@ -240,7 +221,7 @@ static bool comes_before(const struct hubo_board *a, int bus, int number)
 }
 
 /* The board, made if this is its first joint; NULL with a line if its other joints say something else of it. */
-static struct hubo_board *board_of(struct line *line, int number, const double *value)
+static struct hubo_board *board_of(struct hubo_table_line *line, int number, const double *value)
 {
 	struct hubo_table *t = line->table;
 	const int bus = (int)value[BUS], motors = (int)value[MOTORS];
@@ -270,7 +251,7 @@ static struct hubo_board *board_of(struct line *line, int number, const double *
 	return &t->boards[at];
 }
 
-static void joint_row(struct line *line)
+static void joint_row(struct hubo_table_line *line)
 {
 	double value[sizeof(joint_columns) / sizeof(*joint_columns)];
 	struct hubo_table *t = line->table;
@@ -281,7 +262,7 @@ static void joint_row(struct line *line)
 
 	if (!values(line, joint_columns, sizeof(value) / sizeof(*value), value))
 		return;
-	joint = named_joint(line);
+	joint = named(line, joint_names, HUBO_JOINTS, "joint");
 	number = board_number(line);
 	motor = (int)value[MOTOR];
 	if (joint != HUBO_NONE && t->joints[joint].line)
@@ -310,7 +291,6 @@ static void joint_row(struct line *line)
 		.line = line->number,
 		.motor = motor,
 		.board = (int)(board - t->boards),
-		.reference_encoder = (int)value[REFERENCE_ENCODER],
 		.drive = value[DRIVE],
 		.driven = value[DRIVEN],
 		.harmonic = value[HARMONIC],
@@ -342,32 +322,27 @@ enum {
 };
 
 static const struct column sensor_columns[] = {
-	{ .name = "Name", .words = "a sensor" },
-	[SENSOR_BUS] = { "CAN", 0, HUBO_BUSES - 1, true, NULL },
-	[SENSOR_ACTIVE] = { "active", 0, 1, true, NULL },
-	[SENSOR_NUMBER] = { "BoardNumber", 1, HUBO_SENSORS, true, NULL },
-	[SENSOR_X] = { "x-axis", -1, 1, true, NULL },
-	{ "y-axis", -1, 1, true, NULL },
-	{ "z-axis", -1, 1, true, NULL },
+	{ "Name", 0, 0, WORD },
+	[SENSOR_BUS] = { "CAN", 0, HUBO_BUSES - 1, WHOLE },
+	[SENSOR_ACTIVE] = { "active", 0, 1, WHOLE },
+	[SENSOR_NUMBER] = { "BoardNumber", 1, HUBO_SENSORS, WHOLE },
+	[SENSOR_X] = { "x-axis", -1, 1, WHOLE },
+	{ "y-axis", -1, 1, WHOLE },
+	{ "z-axis", -1, 1, WHOLE },
 };
 
-static void sensor_row(struct line *line)
+static void sensor_row(struct hubo_table_line *line)
 {
 	double value[sizeof(sensor_columns) / sizeof(*sensor_columns)];
 	struct hubo_sensor *sensors = line->table->sensors;
 	const unsigned int before = line->errors->count;
-	char quoted[TEXT_QUOTED_MAX], more[64];
-	int at = 0;
+	int at;
 
 	if (!values(line, sensor_columns, sizeof(value) / sizeof(*value), value))
 		return;
-	while (at < HUBO_SENSORS && strcmp(hubo_sensor_names[at], line->words[0]))
-		at++;
-	if (at == HUBO_SENSORS) {
-		refuse(line, "%s is not a sensor of Hubo%s", text_quote(quoted, line->words[0]),
-		       hint(more, sizeof(more), line->words[0], hubo_sensor_names, HUBO_SENSORS));
+	at = named(line, hubo_sensor_names, HUBO_SENSORS, "sensor");
+	if (at == HUBO_NONE)
 		return;
-	}
 	if (sensors[at].line)
 		refuse(line, "%s stands already in line %u", line->words[0], sensors[at].line);
 	for (int i = 0; i < HUBO_SENSORS; i++)
@@ -404,16 +379,16 @@ enum {
 };
 
 static const struct column home_columns[] = {
-	{ .name = "JointName", .words = "a joint" },
-	[HOME_OFFSET] = { "HomeOffset", INT32_MIN, INT32_MAX, false, NULL },
-	[HOME_LOWER] = { "LowerLimit", INT32_MIN, INT32_MAX, false, NULL },
-	[HOME_UPPER] = { "UpperLimit", INT32_MIN, INT32_MAX, false, NULL },
-	[HOME_DIRECTION] = { "SearchDirection", 0, 1, true, NULL },
-	[HOME_SEARCH] = { "SearchLimit", 1, 255, true, NULL },
-	[HOME_TYPE] = { .name = "Type", .words = "raw or rad" },
+	{ "JointName", 0, 0, WORD },
+	[HOME_OFFSET] = { "HomeOffset", INT32_MIN, INT32_MAX, REAL },
+	[HOME_LOWER] = { "LowerLimit", INT32_MIN, INT32_MAX, REAL },
+	[HOME_UPPER] = { "UpperLimit", INT32_MIN, INT32_MAX, REAL },
+	[HOME_DIRECTION] = { "SearchDirection", 0, 1, WHOLE },
+	[HOME_SEARCH] = { "SearchLimit", 1, 255, WHOLE },
+	[HOME_TYPE] = { "Type", 0, 0, WORD },
 };
 
-static void home_row(struct line *line)
+static void home_row(struct hubo_table_line *line)
 {
 	double value[sizeof(home_columns) / sizeof(*home_columns)], scale = 1;
 	const unsigned int before = line->errors->count;
@@ -426,7 +401,7 @@ static void home_row(struct line *line)
 		return;
 	if (!values(line, home_columns, sizeof(value) / sizeof(*value), value))
 		return;
-	joint = named_joint(line);
+	joint = named(line, joint_names, HUBO_JOINTS, "joint");
 	if (joint == HUBO_NONE)
 		return;
 	j = &line->table->joints[joint];
@@ -471,33 +446,18 @@ static int read_file(struct hubo_table *table, const char *path, struct error_si
 {
 	char *text;
 	size_t len;
-	FILE *file;
 	int err;
 
 	if (!path || !*path)
 		return 0;
-	file = fopen(path, "re");
-	if (!file) {
-		err = -errno;
-		return error_refuse(errors, err, "%s: %s", path, strerror(-err));
-	}
-	source_note(path, fileno(file));
-	text = calloc(1, FILE_SIZE_MAX + 1);
-	if (!text) {
-		fclose(file);
-		return error_refuse(errors, -ENOMEM, "%s: %s", path, strerror(ENOMEM));
-	}
-	len = fread(text, 1, FILE_SIZE_MAX + 1, file);
-	if (ferror(file))
-		err = error_refuse(errors, -EIO, "%s: unable to read it", path);
-	else if (len > FILE_SIZE_MAX)
-		err = error_refuse(errors, -EFBIG, "%s:1: larger than %d bytes", path, FILE_SIZE_MAX);
-	else if (memchr(text, '\0', len))
+	err = source_read(path, FILE_SIZE_MAX, &text, &len, errors);
+	if (err)
+		return err;
+	if (memchr(text, '\0', len))
 		err = error_refuse(errors, -EINVAL, "%s:1: not a text file: it has a zero byte", path);
 	else
 		err = parse(table, path, text, errors);
 	free(text);
-	fclose(file);
 	return err;
 }
 
@@ -515,19 +475,10 @@ int hubo_table_read(struct hubo_table *table, const char *joints, const char *se
 	return err;
 }
 
-int hubo_table_path(char *path, size_t size, const char *robot_file, const char *name)
-{
-	const char *slash = robot_file ? strrchr(robot_file, '/') : NULL;
-	const int folder = *name != '/' && slash ? (int)(slash - robot_file + 1) : 0;
-
-	return snprintf(path, size, "%.*s%s", folder, robot_file ? robot_file : "", name) < (int)size ? 0
-												      : -ENAMETOOLONG;
-}
-
 int hubo_table_path_of(char *path, size_t size, const struct robot_device *device, const char *key, const char *name)
 {
 	const struct yaml_node *node = device ? yaml_find(device->settings, key) : NULL;
 	const bool in_file = node && node->text && !strcmp(node->text, name);
 
-	return hubo_table_path(path, size, in_file ? node->file : NULL, name);
+	return source_path(path, size, in_file ? node->file : NULL, name);
 }

@@ -69,10 +69,9 @@ struct hubo_home {
 };
 
 struct hubo_joint {
-	unsigned int line; /* of the joint table; 0: this joint does not exist */
-	int motor;	   /* on its board, from 0 */
-	int board;	   /* index into boards */
-	int reference_encoder;
+	unsigned int line;			 /* of the joint table; 0: this joint does not exist */
+	int motor;				 /* on its board, from 0 */
+	int board;				 /* index into boards */
 	double drive, driven, harmonic, encoder; /* gear wheels, harmonic drive, counts per motor turn */
 	int direction;				 /* 1 or -1; applied only where upstream applies it: fingers of DRC */
 	bool active, zeroed;
@@ -127,12 +126,9 @@ int hubo_table_homes(struct hubo_table *table, const char *name, const char *tex
 int hubo_table_read(struct hubo_table *table, const char *joints, const char *sensors, const char *homes,
 		    struct error_sink *errors);
 
-/* The path of a file that a robot file names, relative to the robot file (NULL: to the working directory).  0 or
- * -ENAMETOOLONG. */
-int hubo_table_path(char *path, size_t size, const char *robot_file, const char *name);
-/* The same for the name in a setting of a device, relative to the file in which that line stands: a robot file that is
- * like another one takes its tables over, too.  A name that is not the setting's, or without a device, comes from the
- * command line. */
+/* The path of the file that a setting of a device names, relative to the file in which that line stands: a robot file
+ * that is like another one takes its tables over, too.  A name that is not the setting's, or without a device, comes
+ * from the command line.  0 or -ENAMETOOLONG. */
 int hubo_table_path_of(char *path, size_t size, const struct robot_device *device, const char *key, const char *name);
 
 #endif

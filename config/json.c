@@ -61,11 +61,12 @@ void json_line(struct json *j)
 
 void json_text(struct json *j, const char *name, const char *text)
 {
+	if (!text) {
+		json_null(j, name);
+		return;
+	}
 	begin(j, name);
-	if (text)
-		text_json(j->to, text);
-	else
-		fputs("null", j->to);
+	text_json(j->to, text);
 }
 
 void json_textf(struct json *j, const char *name, const char *format, ...)

@@ -36,19 +36,13 @@ size_t nearest_distance(const char *a, const char *b)
 	return now[nb];
 }
 
-/* Three slips in a long word, and always most of the letters right. */
-static size_t allowed(const char *word)
-{
-	size_t third = (strlen(word) + 1) / 3;
-
-	return least(third, 3);
-}
-
 void nearest_try(const char *word, const char *candidate, const char **best)
 {
-	size_t distance = nearest_distance(word, candidate);
+	/* Three slips in a long word, and always most of the letters right. */
+	const size_t allowed = least((strlen(word) + 1) / 3, 3);
+	const size_t distance = nearest_distance(word, candidate);
 
-	if (distance <= allowed(word) && (!*best || distance < nearest_distance(word, *best)))
+	if (distance <= allowed && (!*best || distance < nearest_distance(word, *best)))
 		*best = candidate;
 }
 

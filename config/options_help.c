@@ -104,14 +104,10 @@ void options_answer(const struct options *options, FILE *to)
 
 int options_main(struct options *options, int *argc, char **argv, struct error_sink *errors)
 {
-	switch (options_read(options, argc, argv, errors)) {
-	case OPTIONS_GO:
-		return OPTIONS_RUN;
-	case OPTIONS_ANSWER:
-		options_answer(options, stdout);
-		return 0;
-	case OPTIONS_WRONG:
-		break;
-	}
-	return 100;
+	const enum options_outcome outcome = options_read(options, argc, argv, errors);
+
+	if (outcome != OPTIONS_ANSWER)
+		return outcome == OPTIONS_GO ? OPTIONS_RUN : 100;
+	options_answer(options, stdout);
+	return 0;
 }

@@ -51,12 +51,10 @@ static int listen_there(const struct place *place, int folder, struct error_sink
 {
 	/* One of that name belongs to a process that was killed: the lock is ours. */
 	const int fd = owned_socket(folder, place->name, SOCK_SEQPACKET, 0600);
-	int r = fd;
+	const int r = fd < 0 ? fd : listen(fd, place->backlog) ? -errno : 0;
 
-	if (fd >= 0 && !listen(fd, place->backlog))
+	if (!r)
 		return fd;
-	if (fd >= 0)
-		r = -errno;
 	error_add(errors, "%s: unable to listen: %s", place->name, strerror(-r));
 	if (fd >= 0)
 		close(fd);

@@ -32,21 +32,16 @@ const struct robot_limits *robot_limits(const struct robot_device *device, const
 	return &device->limits;
 }
 
-/* "robot.yaml:9: waist" */
-static void place(char *where, size_t size, const struct yaml_node *node)
-{
-	snprintf(where, size, "%s:%u%s%s", node->file, node->line, node->key ? ": " : "", node->key ? node->key : "");
-}
-
 /* A mapping into its struct, with defaults, and what is missing in it. */
 static void read_table(struct settings *table, const struct yaml_node *node, struct error_sink *errors)
 {
-	char where[ERROR_LINE_MAX / 2];
+	char where[ERROR_LINE_MAX / 2]; /* "robot.yaml:9: waist" */
 
 	settings_defaults(table, errors);
 	if (settings_read(table, node, errors) && node->kind != YAML_MAP)
 		return;
-	place(where, sizeof(where), node);
+	snprintf(where, sizeof(where), "%s:%u%s%s", node->file, node->line, node->key ? ": " : "",
+		 node->key ? node->key : "");
 	settings_missing(table, where, errors);
 }
 
@@ -190,18 +185,23 @@ static void read_all(struct robot *robot, struct error_sink *errors)
 
 /* ---- the buses of a device ---- */
 
+/* "there is no bus can9; did you mean can0?"; all: where those that there are stand. */
+static void unknown_name(struct error_sink *errors, const struct yaml_node *node, const char *what, const char *name,
+			 const char *best, const char *all)
+{
+	char quoted[TEXT_QUOTED_MAX];
+
+	yaml_error(errors, node, "there is no %s %s%s%s%s", what, text_quote(quoted, name),
+		   best ? "; did you mean " : " under ", best ? best : all, best ? "?" : "");
+}
+
 static void unknown_bus(const struct robot *robot, const struct yaml_node *node, struct error_sink *errors)
 {
 	const char *best = NULL;
-	char quoted[TEXT_QUOTED_MAX];
 
 	for (size_t i = 0; i < robot->buses_n; i++)
 		nearest_try(node->text, robot->buses[i].name, &best);
-	text_quote(quoted, node->text);
-	if (best)
-		yaml_error(errors, node, "there is no bus %s; did you mean %s?", quoted, best);
-	else
-		yaml_error(errors, node, "there is no bus %s under buses", quoted);
+	unknown_name(errors, node, "bus", node->text, best, "buses");
 }
 
 static void add_role(const struct robot *robot, struct robot_device *device, const struct yaml_node *node,
@@ -260,15 +260,12 @@ static const struct robot_device *find_part(const struct robot *robot, const cha
 {
 	const struct robot_device *device = robot_device(robot, name);
 	const char *best = NULL;
-	char quoted[TEXT_QUOTED_MAX];
 
 	if (device || !*name)
 		return device;
 	for (size_t i = 0; i < robot->devices_n; i++)
 		nearest_try(name, robot->devices[i].name, &best);
-	text_quote(quoted, name);
-	yaml_error(errors, yaml_find(robot->body.node, role), "there is no device %s%s%s%s", quoted,
-		   best ? "; did you mean " : " under devices", best ? best : "", best ? "?" : "");
+	unknown_name(errors, yaml_find(robot->body.node, role), "device", name, best, "devices");
 	return NULL;
 }
 

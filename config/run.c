@@ -51,11 +51,6 @@ int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *error
 			    text_quote(quoted, rest));
 }
 
-static mode_t mode_of(const char *name)
-{
-	return strcmp(name, "log") ? 0700 : 0750;
-}
-
 int run_folder(const char *name, struct error_sink *errors)
 {
 	char path[RUN_PATH_MAX];
@@ -66,7 +61,7 @@ int run_folder(const char *name, struct error_sink *errors)
 	folder = owned_folder(path, 0700, errors);
 	if (folder < 0 || !name || !*name)
 		return folder;
-	in = owned_folder_in(folder, name, mode_of(name), errors);
+	in = owned_folder_in(folder, name, strcmp(name, "log") ? 0700 : 0750, errors);
 	close(folder);
 	return in;
 }

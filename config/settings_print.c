@@ -103,12 +103,12 @@ enum { KEY, VALUE, UNIT, RANGE, COLUMNS };
 #define CELL_MAX 24 /* a wider range goes to the help, a wider value is cut */
 #define HELP_MIN 30
 
-struct line {
+struct settings_print_line {
 	char cell[COLUMNS][SETTINGS_TEXT_MAX];
 	char help[2 * SETTINGS_TEXT_MAX];
 };
 
-static void fill(struct line *line, const struct settings *settings, size_t i)
+static void fill(struct settings_print_line *line, const struct settings *settings, size_t i)
 {
 	const struct settings_row *row = &settings->rows[i];
 	bool has_value = settings->given >> i & 1 || (row->preset && row->preset != SETTINGS_REQUIRED);
@@ -127,7 +127,7 @@ static void fill(struct line *line, const struct settings *settings, size_t i)
 	}
 }
 
-static void measure(const struct line *line, int width[COLUMNS])
+static void measure(const struct settings_print_line *line, int width[COLUMNS])
 {
 	for (int c = 0; c < COLUMNS; c++) {
 		int len = (int)strlen(line->cell[c]);
@@ -136,7 +136,7 @@ static void measure(const struct line *line, int width[COLUMNS])
 	}
 }
 
-static void print_line(FILE *to, const struct line *line, const int width[COLUMNS])
+static void print_line(FILE *to, const struct settings_print_line *line, const int width[COLUMNS])
 {
 	int at = 0, column = 0;
 
@@ -156,7 +156,7 @@ static void print_line(FILE *to, const struct line *line, const int width[COLUMN
 
 void settings_print(const struct settings *settings, FILE *to)
 {
-	struct line head = { { "setting", "default", "unit", "allowed" }, "what it is" }, line;
+	struct settings_print_line head = { { "setting", "default", "unit", "allowed" }, "what it is" }, line;
 	int width[COLUMNS] = { 0 };
 
 	for (const struct settings *s = settings; s; s = s->next)

@@ -1,9 +1,13 @@
 /* source.c: the files that this process has read its settings from. */
-#include <stddef.h>
-#include <stdio.h>
-#include <sys/stat.h>
-
 #include "config/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SOURCES_MAX 16 /* a robot file, those that it is like, a table of boards, the program */
 #define PATH_SIZE 256
@@ -41,4 +45,49 @@ bool source_changed(void)
 		if (stat(sources[i].path, &now) || !is_same(&now, &sources[i].was))
 			return true;
 	return unknown;
+}
+
+static ssize_t read_all(int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+	ssize_t n = 1;
+
+	while (n && len < size) {
+		n = read(fd, buf + len, size - len);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		len += n > 0 ? (size_t)n : 0;
+	}
+	return (ssize_t)len;
+}
+
+int source_read(const char *path, size_t max, char **text, size_t *len, struct error_sink *errors)
+{
+	char *bytes = malloc(max + 1);
+	/* Do not wait for the writer of a FIFO. */
+	const int fd = bytes ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	ssize_t n = bytes ? -errno : -ENOMEM;
+
+	if (fd >= 0) {
+		source_note(path, fd);
+		n = read_all(fd, bytes, max + 1); /* one byte more than allowed shows that it is too long */
+		close(fd);
+	}
+	if (n >= 0 && (size_t)n <= max) {
+		bytes[n] = '\0';
+		*text = bytes;
+		*len = (size_t)n;
+		return 0;
+	}
+	free(bytes);
+	return n < 0 ? error_refuse(errors, (int)n, "%s: %s", path, strerror((int)-n))
+		     : error_refuse(errors, -EFBIG, "%s:1: larger than %zu bytes", path, max);
+}
+
+int source_path(char *path, size_t size, const char *in, const char *name)
+{
+	const char *slash = in ? strrchr(in, '/') : NULL;
+	const int folder = *name != '/' && slash ? (int)(slash - in + 1) : 0;
+
+	return snprintf(path, size, "%.*s%s", folder, folder ? in : "", name) < (int)size ? 0 : -ENAMETOOLONG;
 }

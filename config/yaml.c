@@ -1,10 +1,8 @@
 /* yaml.c: opening, closing and asking a document. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config/source.h"
 #include "config/text.h"
@@ -25,19 +23,12 @@ static bool looks_like_json(const char *text, size_t len)
 /* The 16 bits of \uXXXX at p, or 0. */
 static uint32_t escape(const char *p, const char *end)
 {
-	uint32_t value = 0;
+	char digits[5] = "";
 
 	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
 		return 0;
-	for (int i = 2; i < 6; i++) {
-		const char digits[] = "0123456789abcdefABCDEF";
-		const char *digit = memchr(digits, p[i], sizeof(digits) - 1);
-
-		if (!digit)
-			return 0;
-		value = value << 4 | (uint32_t)(digit - digits - (digit - digits > 15 ? 6 : 0));
-	}
-	return value;
+	memcpy(digits, p + 2, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? (uint32_t)strtoul(digits, NULL, 16) : 0;
 }
 
 /* JSON writes characters beyond 16 bits as two escapes, \ud83d\ude00; YAML as one, \U0001f600.  The first form becomes
@@ -118,37 +109,14 @@ int yaml_open_text(struct yaml **doc, const char *name, const char *text, size_t
 	return open_text(doc, name, copy, kept, errors);
 }
 
-static ssize_t read_all(int fd, char *buf, size_t size)
-{
-	size_t len = 0;
-	ssize_t n = 1;
-
-	while (n && len < size) {
-		n = read(fd, buf + len, size - len);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		len += n > 0 ? (size_t)n : 0;
-	}
-	return (ssize_t)len;
-}
-
 int yaml_open_file(struct yaml **doc, const char *path, struct error_sink *errors)
 {
-	char *text = malloc(YAML_SIZE_MAX + 1);
-	/* Do not wait for the writer of a FIFO. */
-	int fd = text ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	ssize_t len = text ? -errno : -ENOMEM;
+	size_t len = 0;
+	char *text = NULL;
+	const int err = source_read(path, YAML_SIZE_MAX, &text, &len, errors);
 
 	*doc = NULL;
-	if (fd >= 0) {
-		source_note(path, fd);
-		len = read_all(fd, text, YAML_SIZE_MAX + 1);
-		close(fd);
-	}
-	if (len >= 0)
-		return open_text(doc, path, text, (size_t)len, errors);
-	free(text);
-	return error_refuse(errors, (int)len, "%s: %s", path, strerror((int)-len));
+	return err ? err : open_text(doc, path, text, len, errors);
 }
 
 void yaml_close(struct yaml *doc)

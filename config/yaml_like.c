@@ -1,10 +1,10 @@
 /* yaml_like.c: a document that says only in what it differs from another one. */
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "config/source.h"
 #include "config/yaml_tree.h"
 
 #define LIKE_DEPTH_MAX 4 /* files, each like the next */
@@ -51,16 +51,6 @@ static int join(struct arena *arena, struct yaml_node *own, const struct yaml_no
 	return 0;
 }
 
-/* The path of the file that node names, relative to the file it stands in. */
-static int like_path(char path[PATH_MAX], const struct yaml_node *node)
-{
-	const char *slash = strrchr(node->file, '/');
-	const int folder = *node->text != '/' && slash ? (int)(slash - node->file + 1) : 0;
-
-	errno = ENAMETOOLONG;
-	return snprintf(path, PATH_MAX, "%.*s%s", folder, node->file, node->text) >= PATH_MAX ? -ENAMETOOLONG : 0;
-}
-
 static int add_base(struct yaml *doc, const char *key, unsigned int depth, struct error_sink *errors)
 {
 	const struct yaml_node *node = yaml_find(doc->root, key);
@@ -74,7 +64,9 @@ static int add_base(struct yaml *doc, const char *key, unsigned int depth, struc
 		yaml_error(errors, node, "the name of a file is missing");
 	else if (depth == LIKE_DEPTH_MAX)
 		yaml_error(errors, node, "more than %d files, each like the next", LIKE_DEPTH_MAX);
-	else if (like_path(path, node) || access(path, R_OK))
+	else if (source_path(path, sizeof(path), node->file, node->text))
+		yaml_error(errors, node, "%s: %s", node->text, strerror(ENAMETOOLONG));
+	else if (access(path, R_OK))
 		yaml_error(errors, node, "%s: %s", node->text, strerror(errno));
 	else if (!root)
 		yaml_error(errors, node, "%s", strerror(ENOMEM));

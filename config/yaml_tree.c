@@ -20,18 +20,7 @@ struct builder {
 	yaml_mark_t key_mark;
 };
 
-__attribute__((format(printf, 3, 4))) static void refuse(struct builder *b, const yaml_mark_t *mark, const char *fmt,
-							 ...)
-{
-	char what[ERROR_LINE_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
-	error_add(b->errors, "%s:%zu: %s", b->doc->file, mark->line + 1, what);
-	b->err = -EINVAL;
-}
+#define refuse(b, mark, ...) ((b)->err = error_at((b)->errors, (b)->doc->file, (mark)->line + 1, __VA_ARGS__))
 
 static void no_memory(struct builder *b)
 {

@@ -6,6 +6,7 @@
 #include "test/channels/testcase.h"
 
 #include "config/hubo_table.h"
+#include "config/source.h"
 #include "test/config/lines.h"
 
 static struct hubo_table table;
@@ -317,8 +318,8 @@ TEST(files)
 	TEST_ASSERT_EQUAL_INT(-EFBIG, hubo_table_read(&table, path, NULL, NULL, lines_start()));
 	snprintf(expected, sizeof(expected), "%s:1: larger than 65536 bytes\n", path);
 	TEST_ASSERT_EQUAL_STRING(expected, lines);
-	TEST_ASSERT_EQUAL_INT(-EIO, hubo_table_read(&table, "/tmp", NULL, NULL, lines_start()));
-	TEST_ASSERT_EQUAL_STRING("/tmp: unable to read it\n", lines);
+	TEST_ASSERT_EQUAL_INT(-EISDIR, hubo_table_read(&table, "/tmp", NULL, NULL, lines_start()));
+	TEST_ASSERT_EQUAL_STRING("/tmp: Is a directory\n", lines);
 	close(fd);
 	unlink(path);
 }
@@ -336,11 +337,11 @@ TEST(paths_are_relative_to_the_robot_file)
 	char path[64];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		TEST_ASSERT_EQUAL_INT(0, hubo_table_path(path, sizeof(path), rows[i].robot, rows[i].name));
+		TEST_ASSERT_EQUAL_INT(0, source_path(path, sizeof(path), rows[i].robot, rows[i].name));
 		TEST_ASSERT_EQUAL_STRING(rows[i].path, path);
 	}
-	TEST_ASSERT_EQUAL_INT(0, hubo_table_path(path, 4, NULL, "abc"));
-	TEST_ASSERT_EQUAL_INT(-ENAMETOOLONG, hubo_table_path(path, 3, NULL, "abc"));
+	TEST_ASSERT_EQUAL_INT(0, source_path(path, 4, NULL, "abc"));
+	TEST_ASSERT_EQUAL_INT(-ENAMETOOLONG, source_path(path, 3, NULL, "abc"));
 }
 
 TEST(tables_are_beside_the_file_that_names_them)
