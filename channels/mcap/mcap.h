@@ -16,7 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+
+#include "channels/mcap/input.h"
 
 #define MCAP_MAGIC "\x89MCAP0\r\n"
 #define MCAP_MAGIC_SIZE 8
@@ -107,7 +108,7 @@ struct mcap_writer *mcap_writer_new(const struct mcap_options *options);
 void mcap_writer_free(struct mcap_writer *w); /* NULL is fine */
 
 /* Each returns 0 or -errno: of write, or -ENOMEM; then every further call returns it too.  A schema comes before its
- * channels and a channel before its messages (-EINVAL: it did not, or an id was used for something else before). */
+ * channels and a channel before its messages (-EINVAL: it did not; -EEXIST: there is one with that id). */
 int mcap_write_schema(struct mcap_writer *w, const struct mcap_schema *schema);
 int mcap_write_channel(struct mcap_writer *w, const struct mcap_channel *channel);
 int mcap_write_message(struct mcap_writer *w, const struct mcap_message *message);
@@ -139,8 +140,8 @@ struct mcap_record {
 	size_t len;
 };
 
-/* read: as read(2), but -errno.  NULL: no memory. */
-struct mcap_reader *mcap_reader_new(ssize_t (*read)(void *from, void *bytes, size_t room), void *from);
+/* NULL: no memory. */
+struct mcap_reader *mcap_reader_new(input_read *read, void *from);
 void mcap_reader_free(struct mcap_reader *r); /* NULL is fine */
 
 enum mcap_found {
@@ -158,7 +159,7 @@ int mcap_error(const struct mcap_reader *r); /* -errno */
 
 /* ---- inside ---- */
 
-/* Of len bytes into a buffer of at least mcap_pack_bound(len).  The packed length; 0: failed. */
+/* Of len bytes into a buffer of at least mcap_pack_bound(len), not for MCAP_NONE.  The packed length; 0: failed. */
 size_t mcap_pack_bound(enum mcap_compression c, size_t len);
 size_t mcap_pack(enum mcap_compression c, void **state, void *to, size_t room, const void *from, size_t len);
 void mcap_pack_free(enum mcap_compression c, void *state);

@@ -17,25 +17,21 @@ const char *mcap_compression_name(enum mcap_compression c)
 
 size_t mcap_pack_bound(enum mcap_compression c, size_t len)
 {
-	return c == MCAP_ZSTD ? ZSTD_compressBound(len) : c == MCAP_LZ4 ? LZ4F_compressFrameBound(len, NULL) : len;
+	return c == MCAP_ZSTD ? ZSTD_compressBound(len) : LZ4F_compressFrameBound(len, NULL);
 }
 
 size_t mcap_pack(enum mcap_compression c, void **state, void *to, size_t room, const void *from, size_t len)
 {
-	size_t n = len;
+	size_t n;
 
-	if (c == MCAP_NONE) {
-		memcpy(to, from, len);
-	} else if (c == MCAP_LZ4) {
+	if (c == MCAP_LZ4) {
 		n = LZ4F_compressFrame(to, room, from, len, NULL);
-		n = LZ4F_isError(n) ? 0 : n;
-	} else {
-		if (!*state)
-			*state = ZSTD_createCCtx();
-		n = *state ? ZSTD_compressCCtx(*state, to, room, from, len, ZSTD_LEVEL) : 0;
-		n = ZSTD_isError(n) ? 0 : n;
+		return LZ4F_isError(n) ? 0 : n;
 	}
-	return n;
+	if (!*state)
+		*state = ZSTD_createCCtx();
+	n = *state ? ZSTD_compressCCtx(*state, to, room, from, len, ZSTD_LEVEL) : 0;
+	return ZSTD_isError(n) ? 0 : n;
 }
 
 void mcap_pack_free(enum mcap_compression c, void *state)

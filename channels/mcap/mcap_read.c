@@ -1,82 +1,33 @@
 /* mcap_read.c: reads MCAP files, one record after the other. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "channels/mcap/crc.h"
 #include "channels/mcap/mcap.h"
+#include "config/grow.h"
 
-#define READ_BYTES (256u << 10)
 #define HEAD MCAP_RECORD_HEAD
 
 struct mcap_reader {
-	ssize_t (*read)(void *from, void *bytes, size_t room);
-	void *from;
-	uint8_t *buf;
-	size_t start, end, room; /* read and not yet given out */
-	uint64_t position;	 /* of buf[start] in the file */
+	struct input in;
 	uint64_t record_at;
-	bool eof;
-	uint32_t crc; /* of all bytes up to buf[start] */
+	uint32_t crc; /* of all bytes that were passed */
 
 	uint8_t *chunk; /* unpacked */
 	size_t chunk_at, chunk_len, chunk_room;
 
 	enum mcap_found last; /* MCAP_FOUND_RECORD: go on */
 	int error;
-	char damage[96];
+	const char *damage;
 };
 
 /* ---- bytes of the file ---- */
 
-static size_t held(const struct mcap_reader *r)
-{
-	return r->end - r->start;
-}
-
-/* The room grows with the bytes read, not with the length that a record claims. */
-static int make_room(struct mcap_reader *r)
-{
-	uint8_t *buf;
-	size_t room;
-
-	if (r->start) {
-		memmove(r->buf, r->buf + r->start, held(r));
-		r->end -= r->start;
-		r->start = 0;
-	}
-	if (r->room - r->end >= READ_BYTES)
-		return 0;
-	room = 2 * r->end + READ_BYTES;
-	buf = realloc(r->buf, room);
-	if (!buf)
-		return -ENOMEM;
-	r->buf = buf;
-	r->room = room;
-	return 0;
-}
-
-/* Until len bytes are held, or the file has no more.  0 or -errno. */
-static int hold(struct mcap_reader *r, size_t len)
-{
-	while (held(r) < len && !r->eof) {
-		const int err = make_room(r);
-		ssize_t n = err ? err : r->read(r->from, r->buf + r->end, r->room - r->end);
-
-		if (n < 0)
-			return (int)n;
-		r->end += (size_t)n;
-		r->eof = !n;
-	}
-	return 0;
-}
-
 static void pass(struct mcap_reader *r, size_t len)
 {
-	r->crc = crc_more(r->crc, r->buf + r->start, len);
-	r->start += len;
-	r->position += len;
+	r->crc = crc_more(r->crc, r->in.buf + r->in.start, len);
+	input_pass(&r->in, len);
 }
 
 /* ---- fields of a record ---- */
@@ -120,18 +71,10 @@ static struct mcap_text text(struct fields *f)
 	return bytes_of(f, number(f, 4));
 }
 
-/* A map, or what is said to be one: its pairs are checked when they are asked for. */
-static void read_channel(struct fields *f, struct mcap_channel *c)
+static void read_schema(struct fields *f, struct mcap_record *record)
 {
-	c->id = (uint16_t)number(f, 2);
-	c->schema = (uint16_t)number(f, 2);
-	c->topic = text(f);
-	c->encoding = text(f);
-	c->metadata = text(f);
-}
+	struct mcap_schema *s = &record->schema;
 
-static void read_schema(struct fields *f, struct mcap_schema *s)
-{
 	s->id = (uint16_t)number(f, 2);
 	s->name = text(f);
 	s->encoding = text(f);
@@ -139,8 +82,22 @@ static void read_schema(struct fields *f, struct mcap_schema *s)
 	f->bad |= !s->id;
 }
 
-static void read_message(struct fields *f, struct mcap_message *m)
+/* A map, or what is said to be one: its pairs are checked when they are asked for. */
+static void read_channel(struct fields *f, struct mcap_record *record)
 {
+	struct mcap_channel *c = &record->channel;
+
+	c->id = (uint16_t)number(f, 2);
+	c->schema = (uint16_t)number(f, 2);
+	c->topic = text(f);
+	c->encoding = text(f);
+	c->metadata = text(f);
+}
+
+static void read_message(struct fields *f, struct mcap_record *record)
+{
+	struct mcap_message *m = &record->message;
+
 	m->channel = (uint16_t)number(f, 2);
 	m->sequence = (uint32_t)number(f, 4);
 	m->log_ns = number(f, 8);
@@ -149,27 +106,37 @@ static void read_message(struct fields *f, struct mcap_message *m)
 	m->len = (size_t)(f->end - f->at);
 }
 
-static void read_metadata(struct fields *f, struct mcap_metadata *m)
+static void read_metadata(struct fields *f, struct mcap_record *record)
 {
-	m->name = text(f);
-	m->map = text(f);
+	record->metadata.name = text(f);
+	record->metadata.map = text(f);
 }
 
-static void read_attachment(struct fields *f)
+static void read_attachment(struct fields *f, struct mcap_record *record)
 {
 	const uint8_t *start = f->at;
+	size_t len;
 	uint32_t crc;
 
+	(void)record; /* its bytes are enough */
 	take(f, 16);
 	text(f);
 	text(f);
 	take(f, number(f, 8));
-	if (!f->bad) {
-		const size_t len = (size_t)(f->at - start);
+	len = (size_t)(f->at - start);
+	crc = (uint32_t)number(f, 4);
+	f->bad |= crc && crc != crc_more(0, start, len);
+}
 
-		crc = (uint32_t)number(f, 4);
-		f->bad |= crc && crc != crc_more(0, start, len);
-	}
+/* The records that are given out. */
+static void (*const readers[])(struct fields *f, struct mcap_record *record) = {
+	[MCAP_SCHEMA] = read_schema,	     [MCAP_CHANNEL] = read_channel,   [MCAP_MESSAGE] = read_message,
+	[MCAP_ATTACHMENT] = read_attachment, [MCAP_METADATA] = read_metadata,
+};
+
+static bool is_wanted(uint8_t op)
+{
+	return op < sizeof(readers) / sizeof(*readers) && readers[op];
 }
 
 /* Sets the record.  false: it is too short for its fields. */
@@ -178,30 +145,15 @@ static bool parse(struct mcap_record *record, enum mcap_op op, const uint8_t *by
 	struct fields f = { bytes, bytes + len, false };
 
 	*record = (struct mcap_record){ .op = op, .bytes = bytes, .len = len };
-	if (op == MCAP_SCHEMA)
-		read_schema(&f, &record->schema);
-	else if (op == MCAP_CHANNEL)
-		read_channel(&f, &record->channel);
-	else if (op == MCAP_MESSAGE)
-		read_message(&f, &record->message);
-	else if (op == MCAP_ATTACHMENT)
-		read_attachment(&f);
-	else if (op == MCAP_METADATA)
-		read_metadata(&f, &record->metadata);
+	readers[op](&f, record);
 	return !f.bad;
-}
-
-static bool wanted(unsigned int op)
-{
-	return op == MCAP_SCHEMA || op == MCAP_CHANNEL || op == MCAP_MESSAGE || op == MCAP_ATTACHMENT ||
-	       op == MCAP_METADATA;
 }
 
 /* ---- chunks ---- */
 
 static enum mcap_found damaged(struct mcap_reader *r, const char *what)
 {
-	snprintf(r->damage, sizeof(r->damage), "%s", what);
+	r->damage = what;
 	return MCAP_FOUND_DAMAGE;
 }
 
@@ -228,14 +180,8 @@ static enum mcap_found open_chunk(struct mcap_reader *r, const uint8_t *bytes, s
 		return damaged(r, "a chunk is shorter than its fields");
 	if (size > MCAP_RECORD_MAX)
 		return damaged(r, "a chunk is larger than 256 MiB");
-	if (size > r->chunk_room) {
-		uint8_t *chunk = realloc(r->chunk, size);
-
-		if (!chunk)
-			return fail(r, -ENOMEM);
-		r->chunk = chunk;
-		r->chunk_room = size;
-	}
+	if (!grow(&r->chunk, &r->chunk_room, size, 1))
+		return fail(r, -ENOMEM);
 	if (size && mcap_unpack(compression, r->chunk, size, records.at, records.len))
 		return damaged(r, compression.len && !mcap_is(compression, "zstd") && !mcap_is(compression, "lz4")
 					  ? "a chunk has an unknown compression"
@@ -275,12 +221,12 @@ static enum mcap_found next_inside(struct mcap_reader *r, struct mcap_record *re
 
 static enum mcap_found read_magic(struct mcap_reader *r)
 {
-	const int err = hold(r, MCAP_MAGIC_SIZE);
-	const size_t n = held(r) < MCAP_MAGIC_SIZE ? held(r) : MCAP_MAGIC_SIZE;
+	const int err = input_hold(&r->in, MCAP_MAGIC_SIZE);
+	const size_t held = input_held(&r->in), n = held < MCAP_MAGIC_SIZE ? held : MCAP_MAGIC_SIZE;
 
 	if (err)
 		return fail(r, err);
-	if (!n || memcmp(r->buf + r->start, MCAP_MAGIC, n) != 0)
+	if (!n || memcmp(r->in.buf + r->in.start, MCAP_MAGIC, n) != 0)
 		return r->last = MCAP_FOUND_NO_MCAP;
 	if (n < MCAP_MAGIC_SIZE)
 		return r->last = MCAP_FOUND_CUT;
@@ -291,20 +237,20 @@ static enum mcap_found read_magic(struct mcap_reader *r)
 /* The record at the top of the file: held, with its length. */
 static enum mcap_found next_at_top(struct mcap_reader *r, uint64_t *len)
 {
-	int err = hold(r, HEAD);
+	int err = input_hold(&r->in, HEAD);
 
-	r->record_at = r->position;
-	if (!err && held(r) >= HEAD) {
-		memcpy(len, r->buf + r->start + 1, sizeof(*len));
+	r->record_at = r->in.position;
+	if (!err && input_held(&r->in) >= HEAD) {
+		memcpy(len, r->in.buf + r->in.start + 1, sizeof(*len));
 		if (*len > MCAP_RECORD_MAX) {
 			r->last = MCAP_FOUND_CUT;
 			return damaged(r, "a record is larger than 256 MiB; what follows is lost");
 		}
-		err = hold(r, HEAD + *len);
+		err = input_hold(&r->in, HEAD + *len);
 	}
 	if (err)
 		return fail(r, err);
-	if (held(r) < HEAD || held(r) - HEAD < *len)
+	if (input_held(&r->in) < HEAD || input_held(&r->in) - HEAD < *len)
 		return r->last = MCAP_FOUND_CUT;
 	return MCAP_FOUND_RECORD;
 }
@@ -325,7 +271,7 @@ enum mcap_found mcap_read(struct mcap_reader *r, struct mcap_record *record)
 {
 	enum mcap_found found = r->last;
 
-	if (found == MCAP_FOUND_RECORD && !r->position)
+	if (found == MCAP_FOUND_RECORD && !r->in.position)
 		found = read_magic(r);
 	while (found == MCAP_FOUND_RECORD) {
 		uint64_t len = 0;
@@ -338,14 +284,14 @@ enum mcap_found mcap_read(struct mcap_reader *r, struct mcap_record *record)
 		found = next_at_top(r, &len);
 		if (found != MCAP_FOUND_RECORD)
 			return found;
-		op = r->buf[r->start];
-		bytes = r->buf + r->start + HEAD;
+		op = r->in.buf[r->in.start];
+		bytes = r->in.buf + r->in.start + HEAD;
 		if (op == MCAP_DATA_END || op == MCAP_FOOTER)
 			return end_data(r, op, bytes, len);
 		pass(r, HEAD + len);
 		if (op == MCAP_CHUNK)
 			found = open_chunk(r, bytes, len);
-		else if (wanted(op))
+		else if (is_wanted(op))
 			return parse(record, op, bytes, len)
 				       ? MCAP_FOUND_RECORD
 				       : damaged(r, op == MCAP_ATTACHMENT ? "an attachment is damaged"
@@ -369,14 +315,12 @@ int mcap_error(const struct mcap_reader *r)
 	return r->error;
 }
 
-struct mcap_reader *mcap_reader_new(ssize_t (*read)(void *from, void *bytes, size_t room), void *from)
+struct mcap_reader *mcap_reader_new(input_read *read, void *from)
 {
 	struct mcap_reader *r = calloc(1, sizeof(*r));
 
-	if (r) {
-		r->read = read;
-		r->from = from;
-	}
+	if (r)
+		r->in = (struct input){ .read = read, .from = from };
 	return r;
 }
 
@@ -384,7 +328,7 @@ void mcap_reader_free(struct mcap_reader *r)
 {
 	if (!r)
 		return;
-	free(r->buf);
+	free(r->in.buf);
 	free(r->chunk);
 	free(r);
 }

@@ -5,10 +5,12 @@
 
 #include "channels/mcap/crc.h"
 #include "channels/mcap/mcap.h"
+#include "config/grow.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
 #define IDS 65536
+#define ROOM_MIN 4096
 #define CHUNK_HEAD 49 /* bytes of a chunk before its records, if they are not compressed */
 
 /* Bytes that grow. */
@@ -45,41 +47,32 @@ struct mcap_writer {
 	struct bytes chunk; /* CHUNK_HEAD bytes, then the unpacked records of the open chunk */
 	struct entry *entries;
 	size_t entries_n, entries_room;
-	uint16_t *in_chunk; /* channels of the open chunk */
+	uint16_t in_chunk[IDS]; /* channels of the open chunk */
 	size_t in_chunk_n;
 	uint64_t chunk_first_ns, chunk_last_ns;
 
-	/* The summary, each of whole records. */
-	struct bytes schemas, channels, chunks, attachments, metadata;
-	bool *schema_known;
-	struct channel *channel;
+	struct {
+		struct bytes records; /* whole ones */
+		uint32_t n;
+	} summary[MCAP_DATA_END]; /* by their kind; the statistics are made at the end */
+	bool schema_known[IDS];
+	struct channel channel[IDS];
 	uint32_t channels_end; /* no channel has this id or a higher one */
 	uint64_t messages, first_ns, last_ns;
-	uint32_t schemas_n, channels_n, chunks_n, attachments_n, metadata_n;
 };
 
 /* ---- bytes ---- */
 
-static bool grow(struct mcap_writer *w, struct bytes *b, size_t len)
+static bool make_room_slow(struct mcap_writer *w, struct bytes *b, size_t len)
 {
-	size_t room = b->room ? b->room : 4096;
-	uint8_t *at;
-
-	while (room - b->len < len)
-		room *= 2;
-	at = realloc(b->at, room);
-	if (!at) {
+	if (!grow(&b->at, &b->room, b->len + (len > ROOM_MIN ? len : ROOM_MIN), 1))
 		w->failed = -ENOMEM;
-		return false;
-	}
-	b->at = at;
-	b->room = room;
-	return true;
+	return !w->failed;
 }
 
 static inline bool make_room(struct mcap_writer *w, struct bytes *b, size_t len)
 {
-	return !w->failed && (len <= b->room - b->len || grow(w, b, len));
+	return !w->failed && (len <= b->room - b->len || make_room_slow(w, b, len));
 }
 
 static inline void add(struct mcap_writer *w, struct bytes *b, const void *from, size_t len)
@@ -90,37 +83,22 @@ static inline void add(struct mcap_writer *w, struct bytes *b, const void *from,
 	b->len += len;
 }
 
-static void add_u8(struct mcap_writer *w, struct bytes *b, uint8_t v)
+static void add_number(struct mcap_writer *w, struct bytes *b, size_t size, uint64_t v)
 {
-	add(w, b, &v, sizeof(v));
-}
-
-static void add_u16(struct mcap_writer *w, struct bytes *b, uint16_t v)
-{
-	add(w, b, &v, sizeof(v));
-}
-
-static void add_u32(struct mcap_writer *w, struct bytes *b, uint32_t v)
-{
-	add(w, b, &v, sizeof(v));
-}
-
-static void add_u64(struct mcap_writer *w, struct bytes *b, uint64_t v)
-{
-	add(w, b, &v, sizeof(v));
+	add(w, b, &v, size);
 }
 
 static void add_text(struct mcap_writer *w, struct bytes *b, struct mcap_text text)
 {
-	add_u32(w, b, (uint32_t)text.len);
+	add_number(w, b, 4, text.len);
 	add(w, b, text.at, text.len);
 }
 
 /* Begins a record; its length follows with end_record. */
 static size_t begin_record(struct mcap_writer *w, struct bytes *b, enum mcap_op op)
 {
-	add_u8(w, b, (uint8_t)op);
-	add_u64(w, b, 0);
+	add_number(w, b, 1, op);
+	add_number(w, b, 8, 0);
 	return b->len;
 }
 
@@ -160,49 +138,57 @@ static int begin_file(struct mcap_writer *w)
 
 /* ---- schemas and channels ---- */
 
-static void add_schema(struct mcap_writer *w, struct bytes *b, const struct mcap_schema *s)
+/* Where one more record of that kind goes in the summary. */
+static struct bytes *one_more(struct mcap_writer *w, enum mcap_op op)
 {
-	const size_t start = begin_record(w, b, MCAP_SCHEMA);
+	w->summary[op].n++;
+	return &w->summary[op].records;
+}
 
-	add_u16(w, b, s->id);
-	add_text(w, b, s->name);
-	add_text(w, b, s->encoding);
-	add_text(w, b, s->data);
+/* Ends a record of the summary, which the chunk has as well. */
+static void end_in_both(struct mcap_writer *w, struct bytes *b, size_t start)
+{
 	end_record(w, b, start);
+	if (!w->failed)
+		add(w, &w->chunk, b->at + start - MCAP_RECORD_HEAD, MCAP_RECORD_HEAD + b->len - start);
 }
 
 int mcap_write_schema(struct mcap_writer *w, const struct mcap_schema *s)
 {
+	struct bytes *b;
+	size_t start;
+
 	if (!s->id || w->schema_known[s->id])
-		return w->failed ? w->failed : -EINVAL;
-	add_schema(w, &w->chunk, s);
-	add_schema(w, &w->schemas, s);
+		return w->failed ? w->failed : s->id ? -EEXIST : -EINVAL;
+	b = one_more(w, MCAP_SCHEMA);
+	start = begin_record(w, b, MCAP_SCHEMA);
+	add_number(w, b, 2, s->id);
+	add_text(w, b, s->name);
+	add_text(w, b, s->encoding);
+	add_text(w, b, s->data);
+	end_in_both(w, b, start);
 	w->schema_known[s->id] = true;
-	w->schemas_n++;
 	return w->failed;
-}
-
-static void add_channel(struct mcap_writer *w, struct bytes *b, const struct mcap_channel *c)
-{
-	const size_t start = begin_record(w, b, MCAP_CHANNEL);
-
-	add_u16(w, b, c->id);
-	add_u16(w, b, c->schema);
-	add_text(w, b, c->topic);
-	add_text(w, b, c->encoding);
-	add_text(w, b, c->metadata);
-	end_record(w, b, start);
 }
 
 int mcap_write_channel(struct mcap_writer *w, const struct mcap_channel *c)
 {
-	if (w->channel[c->id].known || (c->schema && !w->schema_known[c->schema]))
-		return w->failed ? w->failed : -EINVAL;
-	add_channel(w, &w->chunk, c);
-	add_channel(w, &w->channels, c);
+	const bool known = w->channel[c->id].known;
+	struct bytes *b;
+	size_t start;
+
+	if (known || (c->schema && !w->schema_known[c->schema]))
+		return w->failed ? w->failed : known ? -EEXIST : -EINVAL;
+	b = one_more(w, MCAP_CHANNEL);
+	start = begin_record(w, b, MCAP_CHANNEL);
+	add_number(w, b, 2, c->id);
+	add_number(w, b, 2, c->schema);
+	add_text(w, b, c->topic);
+	add_text(w, b, c->encoding);
+	add_text(w, b, c->metadata);
+	end_in_both(w, b, start);
 	w->channel[c->id].known = true;
 	w->channels_end = c->id >= w->channels_end ? c->id + 1u : w->channels_end;
-	w->channels_n++;
 	return w->failed;
 }
 
@@ -213,16 +199,10 @@ static bool index_message(struct mcap_writer *w, const struct mcap_message *m)
 {
 	struct channel *c = &w->channel[m->channel];
 
-	if (w->entries_n == w->entries_room) {
-		const size_t room = 2 * w->entries_room + 1024;
-		struct entry *entries = realloc(w->entries, room * sizeof(*entries));
-
-		if (!entries) {
-			w->failed = -ENOMEM;
-			return false;
-		}
-		w->entries = entries;
-		w->entries_room = room;
+	if (w->entries_n == w->entries_room &&
+	    !grow(&w->entries, &w->entries_room, w->entries_n + 1, sizeof(*w->entries))) {
+		w->failed = -ENOMEM;
+		return false;
 	}
 	w->entries[w->entries_n++] = (struct entry){ m->log_ns, w->chunk.len - CHUNK_HEAD, 0, m->channel };
 	if (c->last)
@@ -286,12 +266,12 @@ int mcap_write_message(struct mcap_writer *w, const struct mcap_message *m)
 static void add_chunk_head(struct mcap_writer *w, uint64_t len, uint32_t crc)
 {
 	begin_record(w, &w->out, MCAP_CHUNK);
-	add_u64(w, &w->out, w->chunk_first_ns);
-	add_u64(w, &w->out, w->chunk_last_ns);
-	add_u64(w, &w->out, len);
-	add_u32(w, &w->out, crc);
+	add_number(w, &w->out, 8, w->chunk_first_ns);
+	add_number(w, &w->out, 8, w->chunk_last_ns);
+	add_number(w, &w->out, 8, len);
+	add_number(w, &w->out, 4, crc);
 	add_text(w, &w->out, mcap_text(mcap_compression_name(w->options.compression)));
-	add_u64(w, &w->out, 0);
+	add_number(w, &w->out, 8, 0);
 }
 
 static void add_packed(struct mcap_writer *w, size_t len)
@@ -321,8 +301,8 @@ static void add_message_index(struct mcap_writer *w, struct bytes *b, struct cha
 
 	c->index_at = b->len;
 	start = begin_record(w, b, MCAP_MESSAGE_INDEX);
-	add_u16(w, b, id);
-	add_u32(w, b, c->in_chunk * 16);
+	add_number(w, b, 2, id);
+	add_number(w, b, 4, c->in_chunk * 16);
 	if (!make_room(w, b, (size_t)c->in_chunk * 16))
 		return;
 	for (uint32_t i = c->first; i; i = w->entries[i - 1].next, b->len += 16)
@@ -332,23 +312,23 @@ static void add_message_index(struct mcap_writer *w, struct bytes *b, struct cha
 
 static void add_chunk_index(struct mcap_writer *w, uint64_t chunk_len, uint64_t indexes, uint64_t packed, uint64_t len)
 {
-	const size_t start = begin_record(w, &w->chunks, MCAP_CHUNK_INDEX);
+	struct bytes *b = one_more(w, MCAP_CHUNK_INDEX);
+	const size_t start = begin_record(w, b, MCAP_CHUNK_INDEX);
 
-	add_u64(w, &w->chunks, w->chunk_first_ns);
-	add_u64(w, &w->chunks, w->chunk_last_ns);
-	add_u64(w, &w->chunks, w->position);
-	add_u64(w, &w->chunks, chunk_len);
-	add_u32(w, &w->chunks, (uint32_t)w->in_chunk_n * 10);
+	add_number(w, b, 8, w->chunk_first_ns);
+	add_number(w, b, 8, w->chunk_last_ns);
+	add_number(w, b, 8, w->position);
+	add_number(w, b, 8, chunk_len);
+	add_number(w, b, 4, w->in_chunk_n * 10);
 	for (size_t i = 0; i < w->in_chunk_n; i++) {
-		add_u16(w, &w->chunks, w->in_chunk[i]);
-		add_u64(w, &w->chunks, w->position + w->channel[w->in_chunk[i]].index_at);
+		add_number(w, b, 2, w->in_chunk[i]);
+		add_number(w, b, 8, w->position + w->channel[w->in_chunk[i]].index_at);
 	}
-	add_u64(w, &w->chunks, indexes);
-	add_text(w, &w->chunks, mcap_text(mcap_compression_name(w->options.compression)));
-	add_u64(w, &w->chunks, packed);
-	add_u64(w, &w->chunks, len);
-	end_record(w, &w->chunks, start);
-	w->chunks_n++;
+	add_number(w, b, 8, indexes);
+	add_text(w, b, mcap_text(mcap_compression_name(w->options.compression)));
+	add_number(w, b, 8, packed);
+	add_number(w, b, 8, len);
+	end_record(w, b, start);
 }
 
 static void forget_chunk(struct mcap_writer *w)
@@ -413,6 +393,7 @@ uint64_t mcap_written(const struct mcap_writer *w)
 
 int mcap_write_metadata(struct mcap_writer *w, const struct mcap_metadata *m)
 {
+	struct bytes *b = one_more(w, MCAP_METADATA_INDEX);
 	size_t start;
 
 	if (mcap_write_chunk(w))
@@ -421,38 +402,37 @@ int mcap_write_metadata(struct mcap_writer *w, const struct mcap_metadata *m)
 	add_text(w, &w->out, m->name);
 	add_text(w, &w->out, m->map);
 	end_record(w, &w->out, start);
-	start = begin_record(w, &w->metadata, MCAP_METADATA_INDEX);
-	add_u64(w, &w->metadata, w->position);
-	add_u64(w, &w->metadata, w->out.len);
-	add_text(w, &w->metadata, m->name);
-	end_record(w, &w->metadata, start);
-	w->metadata_n++;
+	start = begin_record(w, b, MCAP_METADATA_INDEX);
+	add_number(w, b, 8, w->position);
+	add_number(w, b, 8, w->out.len);
+	add_text(w, b, m->name);
+	end_record(w, b, start);
 	flush(w, true);
 	return w->failed;
 }
 
 int mcap_write_attachment(struct mcap_writer *w, const uint8_t *record, size_t len)
 {
+	struct bytes *b = one_more(w, MCAP_ATTACHMENT_INDEX);
 	size_t start, at = 2 * sizeof(uint64_t);
 	uint64_t data_len;
 
 	if (mcap_write_chunk(w))
 		return w->failed;
-	start = begin_record(w, &w->attachments, MCAP_ATTACHMENT_INDEX);
-	add_u64(w, &w->attachments, w->position);
-	add_u64(w, &w->attachments, MCAP_RECORD_HEAD + len);
-	add(w, &w->attachments, record, at); /* log and creation time */
-	for (int i = 0; i < 2; i++) {	     /* name, media type: before them the length of the data */
+	start = begin_record(w, b, MCAP_ATTACHMENT_INDEX);
+	add_number(w, b, 8, w->position);
+	add_number(w, b, 8, MCAP_RECORD_HEAD + len);
+	add(w, b, record, at);	      /* log and creation time */
+	for (int i = 0; i < 2; i++) { /* name, media type: before them the length of the data */
 		uint32_t n;
 
 		memcpy(&n, record + at, sizeof(n));
 		at += sizeof(n) + n;
 	}
 	memcpy(&data_len, record + at, sizeof(data_len));
-	add_u64(w, &w->attachments, data_len);
-	add(w, &w->attachments, record + 2 * sizeof(uint64_t), at - 2 * sizeof(uint64_t));
-	end_record(w, &w->attachments, start);
-	w->attachments_n++;
+	add_number(w, b, 8, data_len);
+	add(w, b, record + 2 * sizeof(uint64_t), at - 2 * sizeof(uint64_t));
+	end_record(w, b, start);
 	start = begin_record(w, &w->out, MCAP_ATTACHMENT);
 	add(w, &w->out, record, len);
 	end_record(w, &w->out, start);
@@ -469,49 +449,43 @@ static void add_statistics(struct mcap_writer *w)
 
 	for (size_t i = 0; i < w->channels_end; i++)
 		n += w->channel[i].messages > 0;
-	add_u64(w, &w->out, w->messages);
-	add_u16(w, &w->out, (uint16_t)w->schemas_n);
-	add_u32(w, &w->out, w->channels_n);
-	add_u32(w, &w->out, w->attachments_n);
-	add_u32(w, &w->out, w->metadata_n);
-	add_u32(w, &w->out, w->chunks_n);
-	add_u64(w, &w->out, w->first_ns);
-	add_u64(w, &w->out, w->last_ns);
-	add_u32(w, &w->out, n * 10);
+	add_number(w, &w->out, 8, w->messages);
+	add_number(w, &w->out, 2, w->summary[MCAP_SCHEMA].n);
+	add_number(w, &w->out, 4, w->summary[MCAP_CHANNEL].n);
+	add_number(w, &w->out, 4, w->summary[MCAP_ATTACHMENT_INDEX].n);
+	add_number(w, &w->out, 4, w->summary[MCAP_METADATA_INDEX].n);
+	add_number(w, &w->out, 4, w->summary[MCAP_CHUNK_INDEX].n);
+	add_number(w, &w->out, 8, w->first_ns);
+	add_number(w, &w->out, 8, w->last_ns);
+	add_number(w, &w->out, 4, n * 10);
 	for (size_t i = 0; i < w->channels_end; i++)
 		if (w->channel[i].messages) {
-			add_u16(w, &w->out, (uint16_t)i);
-			add_u64(w, &w->out, w->channel[i].messages);
+			add_number(w, &w->out, 2, i);
+			add_number(w, &w->out, 8, w->channel[i].messages);
 		}
 	end_record(w, &w->out, start);
 }
 
 static void add_summary(struct mcap_writer *w, uint64_t *offsets_at)
 {
-	const struct {
-		enum mcap_op op;
-		const struct bytes *records; /* NULL: the statistics */
-	} groups[] = {
-		{ MCAP_SCHEMA, &w->schemas },	       { MCAP_CHANNEL, &w->channels },
-		{ MCAP_CHUNK_INDEX, &w->chunks },      { MCAP_ATTACHMENT_INDEX, &w->attachments },
-		{ MCAP_METADATA_INDEX, &w->metadata }, { MCAP_STATISTICS, NULL },
-	};
+	static const enum mcap_op groups[] = { MCAP_SCHEMA,	      MCAP_CHANNEL,	   MCAP_CHUNK_INDEX,
+					       MCAP_ATTACHMENT_INDEX, MCAP_METADATA_INDEX, MCAP_STATISTICS };
 	struct bytes offsets = { 0 };
 
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		const size_t before = w->out.len;
 		size_t start;
 
-		if (groups[i].records)
-			add(w, &w->out, groups[i].records->at, groups[i].records->len);
-		else
+		if (groups[i] == MCAP_STATISTICS)
 			add_statistics(w);
+		else
+			add(w, &w->out, w->summary[groups[i]].records.at, w->summary[groups[i]].records.len);
 		if (w->out.len == before)
 			continue;
 		start = begin_record(w, &offsets, MCAP_SUMMARY_OFFSET);
-		add_u8(w, &offsets, (uint8_t)groups[i].op);
-		add_u64(w, &offsets, w->position + before);
-		add_u64(w, &offsets, w->out.len - before);
+		add_number(w, &offsets, 1, groups[i]);
+		add_number(w, &offsets, 8, w->position + before);
+		add_number(w, &offsets, 8, w->out.len - before);
 		end_record(w, &offsets, start);
 	}
 	*offsets_at = w->position + w->out.len;
@@ -528,16 +502,16 @@ int mcap_write_end(struct mcap_writer *w)
 		return w->failed;
 	w->ended = true;
 	start = begin_record(w, &w->out, MCAP_DATA_END);
-	add_u32(w, &w->out, w->data_crc);
+	add_number(w, &w->out, 4, w->data_crc);
 	end_record(w, &w->out, start);
 	flush(w, false);
 	summary = w->position;
 	add_summary(w, &offsets);
-	add_u8(w, &w->out, MCAP_FOOTER);
-	add_u64(w, &w->out, 20);
-	add_u64(w, &w->out, summary);
-	add_u64(w, &w->out, offsets);
-	add_u32(w, &w->out, crc_more(0, w->out.at, w->out.len));
+	add_number(w, &w->out, 1, MCAP_FOOTER);
+	add_number(w, &w->out, 8, 20);
+	add_number(w, &w->out, 8, summary);
+	add_number(w, &w->out, 8, offsets);
+	add_number(w, &w->out, 4, crc_more(0, w->out.at, w->out.len));
 	add(w, &w->out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
 	flush(w, false);
 	return w->failed;
@@ -547,19 +521,12 @@ int mcap_write_end(struct mcap_writer *w)
 
 struct mcap_writer *mcap_writer_new(const struct mcap_options *options)
 {
-	struct mcap_writer *w = calloc(1, sizeof(*w));
+	struct mcap_writer *w = calloc(1, sizeof(*w)); /* megabytes, but pages that are not used cost nothing */
 	size_t start;
 
 	if (!w)
 		return NULL;
 	w->options = *options;
-	w->schema_known = calloc(IDS, sizeof(*w->schema_known));
-	w->channel = calloc(IDS, sizeof(*w->channel));
-	w->in_chunk = calloc(IDS, sizeof(*w->in_chunk));
-	if (!w->schema_known || !w->channel || !w->in_chunk) {
-		mcap_writer_free(w);
-		return NULL;
-	}
 	add(w, &w->chunk, (uint8_t[CHUNK_HEAD]){ 0 }, CHUNK_HEAD);
 	add(w, &w->out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
 	start = begin_record(w, &w->out, MCAP_HEADER);
@@ -577,14 +544,8 @@ void mcap_writer_free(struct mcap_writer *w)
 	mcap_pack_free(w->options.compression, w->pack);
 	free(w->out.at);
 	free(w->chunk.at);
-	free(w->schemas.at);
-	free(w->channels.at);
-	free(w->chunks.at);
-	free(w->attachments.at);
-	free(w->metadata.at);
+	for (size_t i = 0; i < sizeof(w->summary) / sizeof(*w->summary); i++)
+		free(w->summary[i].records.at);
 	free(w->entries);
-	free(w->in_chunk);
-	free(w->schema_known);
-	free(w->channel);
 	free(w);
 }

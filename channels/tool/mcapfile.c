@@ -1,34 +1,22 @@
 /* mcapfile.c: an MCAP file on the disk, for the commands that write one. */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "channels/tool/mcapfile.h"
 #include "channels/tool/tool.h"
+#include "channels/tool/writer_file.h"
 
 const char *const mcapfile_compressions[] = { [MCAP_NONE] = "none", [MCAP_LZ4] = "lz4", [MCAP_ZSTD] = "zstd", NULL };
 
 int mcapfile_write(void *mcapfile, const void *bytes, size_t len)
 {
 	const struct mcapfile *f = mcapfile;
-	const off_t start = lseek(f->fd, 0, SEEK_CUR);
-	const char *at = bytes;
+	size_t written = 0;
+	const int error = writer_file_write(f->fd, bytes, len, &written);
 
-	while (len) {
-		const ssize_t n = write(f->fd, at, len);
-
-		if (n > 0) {
-			at += n;
-			len -= (size_t)n;
-		} else if (!n || errno != EINTR) {
-			const int error = n ? -errno : -EIO;
-
-			if (start >= 0 && at != bytes && ftruncate(f->fd, start))
-				return error; /* a torn chunk, which is found by its reader */
-			return error;
-		}
-	}
-	return 0;
+	if (error)
+		writer_file_cut(f->fd, written);
+	return error;
 }
 
 int mcapfile_open(struct mcapfile *f, int fd, enum mcap_compression compression)
@@ -38,20 +26,21 @@ int mcapfile_open(struct mcapfile *f, int fd, enum mcap_compression compression)
 	};
 
 	f->fd = fd;
-	f->writer = mcaprec_writer_new(&options);
+	f->mcap = mcap_writer_new(&options);
+	f->writer = f->mcap ? mcaprec_writer_new(f->mcap) : NULL;
 	return f->writer ? 0 : -ENOMEM;
 }
 
 void mcapfile_close(struct mcapfile *f)
 {
 	mcaprec_writer_free(f->writer);
-	f->writer = NULL;
+	mcap_writer_free(f->mcap);
 }
 
 int64_t mcapfile_convert(void *with, int fd, const char *items, size_t len, bool last)
 {
 	struct mcapfile *f = with;
-	int err = items ? 0 : mcap_write_chunk(mcaprec_mcap(f->writer));
+	int err = items ? 0 : mcap_write_chunk(f->mcap);
 
 	f->fd = fd;
 	for (size_t at = 0; at < len && !err;) {
@@ -65,6 +54,6 @@ int64_t mcapfile_convert(void *with, int fd, const char *items, size_t len, bool
 		at += RECLOG_HEAD_SIZE + r.len;
 	}
 	if (!err && last)
-		err = mcaprec_end(f->writer);
-	return err ? err : (int64_t)mcap_written(mcaprec_mcap(f->writer));
+		err = mcap_write_end(f->mcap);
+	return err ? err : (int64_t)mcap_written(f->mcap);
 }

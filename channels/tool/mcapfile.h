@@ -6,7 +6,8 @@
 
 struct mcapfile {
 	int fd;
-	struct mcaprec_writer *writer;
+	struct mcap_writer *mcap;
+	struct mcaprec_writer *writer; /* of records, to mcap */
 };
 
 extern const char *const mcapfile_compressions[]; /* the words of enum mcap_compression */

@@ -29,13 +29,11 @@
 
 struct mcaprec_writer;
 
-/* NULL: no memory. */
-struct mcaprec_writer *mcaprec_writer_new(const struct mcap_options *options);
+/* Writes to mcap, which stays the caller's.  NULL: no memory. */
+struct mcaprec_writer *mcaprec_writer_new(struct mcap_writer *mcap);
 void mcaprec_writer_free(struct mcaprec_writer *w); /* NULL is fine */
-/* The next record, a start first.  0 or -errno, then no more is written. */
+/* The next record, a start first; mcap_write_end follows the last one.  0 or -errno, then no more is written. */
 int mcaprec_put(struct mcaprec_writer *w, const struct reclog_record *r);
-int mcaprec_end(struct mcaprec_writer *w);
-struct mcap_writer *mcaprec_mcap(struct mcaprec_writer *w);
 
 /* ---- reading ---- */
 
@@ -44,8 +42,7 @@ struct mcaprec_reader;
 /* fd can be read twice.  NULL: no memory. */
 struct mcaprec_reader *mcaprec_reader_new(int fd);
 void mcaprec_reader_free(struct mcaprec_reader *reader); /* NULL is fine; fd stays open */
-/* As reclog_read; of RECLOG_FOUND_DAMAGE mcaprec_damage says what it is. */
+/* As reclog_read. */
 enum reclog_found mcaprec_read(struct mcaprec_reader *reader, struct reclog_record *r);
-const char *mcaprec_damage(const struct mcaprec_reader *reader);
 
 #endif

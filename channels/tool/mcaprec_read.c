@@ -10,6 +10,7 @@
 #include "channels/ros/ros_own.h"
 #include "channels/base64.h"
 #include "channels/tool/mcaprec.h"
+#include "config/grow.h"
 
 #define IDS 65536
 #define FOREIGN_COUNT 64 /* messages that a channel of another writer's file retains */
@@ -46,13 +47,13 @@ struct schema {
 struct mcaprec_reader {
 	int fd;
 	struct mcap_reader *mcap;
-	struct channel *channels;
-	struct schema *schemas;
+	struct channel channels[IDS];
+	struct schema schemas[IDS];
 	struct replaced {
 		bool is;
 		uint64_t number;
-	} * replaced;	      /* by number of the channel: a message was given out as its bytes, and comes again */
-	bool *known;	      /* numbers of channels that the file described */
+	} replaced[IDS];      /* by number of the channel: a message was given out as its bytes, and comes again */
+	bool known[IDS];      /* numbers of channels that the file described */
 	bool foreign, looked; /* without metadata of ours */
 	bool begun;	      /* the start was given out */
 	int64_t wall_ns;
@@ -63,21 +64,9 @@ struct mcaprec_reader {
 	size_t room;
 	uint8_t body[RECLOG_CHANNEL_MAX];
 	uint64_t image[MSG_SIZE_MAX / sizeof(uint64_t)];
-	char damage[96];
 	struct mcap_record held; /* waits for the description of its channel */
 	bool has_held;
 };
-
-static ssize_t read_fd(void *from, void *bytes, size_t room)
-{
-	const struct mcaprec_reader *reader = from;
-	ssize_t n;
-
-	do
-		n = read(reader->fd, bytes, room);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
 
 /* ---- channels ---- */
 
@@ -203,11 +192,11 @@ static enum reclog_found look(struct mcaprec_reader *reader)
 			look_at_message(reader, &m.message);
 	}
 	if (own) {
-		memset(reader->channels, 0, IDS * sizeof(*reader->channels));
+		memset(reader->channels, 0, sizeof(reader->channels));
 		reader->foreign = false;
 	}
 	mcap_reader_free(reader->mcap);
-	reader->mcap = mcap_reader_new(read_fd, reader);
+	reader->mcap = mcap_reader_new(input_read_fd, &reader->fd);
 	if (!reader->mcap || lseek(reader->fd, 0, SEEK_SET))
 		return RECLOG_FOUND_ERROR;
 	return RECLOG_FOUND_RECORD;
@@ -255,8 +244,7 @@ static bool give_beginning(struct mcaprec_reader *reader, struct reclog_record *
 
 static enum reclog_found damaged(struct mcaprec_reader *reader, struct reclog_record *r, const char *what)
 {
-	snprintf(reader->damage, sizeof(reader->damage), "%s", what);
-	*r = (struct reclog_record){ .position = mcap_position(reader->mcap) };
+	*r = (struct reclog_record){ .position = mcap_position(reader->mcap), .damage = what };
 	return RECLOG_FOUND_DAMAGE;
 }
 
@@ -273,15 +261,9 @@ static ssize_t get_bytes(struct mcaprec_reader *reader, const struct mcap_messag
 	end = memchr(at, '"', (size_t)(stop - at));
 	if (!end)
 		return -1;
-	if ((size_t)(end - at) > reader->room) {
-		uint8_t *bytes = realloc(reader->bytes, (size_t)(end - at));
-
-		if (!bytes)
-			return -1;
-		reader->bytes = bytes;
-		reader->room = (size_t)(end - at);
-	}
-	return reader->bytes || end > at ? base64_read(reader->bytes, at, (size_t)(end - at)) : 0;
+	if (!grow(&reader->bytes, &reader->room, (size_t)(end - at), 1))
+		return -1;
+	return base64_read(reader->bytes, at, (size_t)(end - at));
 }
 
 static enum reclog_found give_event(struct mcaprec_reader *reader, const struct mcap_message *m,
@@ -416,24 +398,15 @@ enum reclog_found mcaprec_read(struct mcaprec_reader *reader, struct reclog_reco
 	return given;
 }
 
-const char *mcaprec_damage(const struct mcaprec_reader *reader)
-{
-	return reader->damage;
-}
-
 struct mcaprec_reader *mcaprec_reader_new(int fd)
 {
-	struct mcaprec_reader *reader = calloc(1, sizeof(*reader));
+	struct mcaprec_reader *reader = calloc(1, sizeof(*reader)); /* pages that are not used cost nothing */
 
 	if (!reader)
 		return NULL;
 	reader->fd = fd;
-	reader->mcap = mcap_reader_new(read_fd, reader);
-	reader->channels = calloc(IDS, sizeof(*reader->channels));
-	reader->schemas = calloc(IDS, sizeof(*reader->schemas));
-	reader->replaced = calloc(IDS, sizeof(*reader->replaced));
-	reader->known = calloc(IDS, sizeof(*reader->known));
-	if (reader->mcap && reader->channels && reader->schemas && reader->replaced && reader->known)
+	reader->mcap = mcap_reader_new(input_read_fd, &reader->fd);
+	if (reader->mcap)
 		return reader;
 	mcaprec_reader_free(reader);
 	return NULL;
@@ -444,10 +417,6 @@ void mcaprec_reader_free(struct mcaprec_reader *reader)
 	if (!reader)
 		return;
 	mcap_reader_free(reader->mcap);
-	free(reader->channels);
-	free(reader->schemas);
-	free(reader->replaced);
-	free(reader->known);
 	free(reader->bytes);
 	free(reader);
 }

@@ -37,12 +37,10 @@ struct mcaprec_writer {
 	int64_t chunk_ns; /* of the first record in the open chunk */
 	uint16_t channels_n, events;
 	bool *schema_written; /* by their id */
-	struct channel *channels;
+	struct channel channels[RECLOG_CHANNELS_MAX];
 	void **empty; /* of each type with each kind of unused elements, once it is used: ros_own_empty */
 	char schema[ROS_SCHEMA_MAX];
 	uint64_t aligned[MSG_SIZE_MAX / sizeof(uint64_t)];
-	char *json;
-	size_t json_room;
 };
 
 /* ---- schemas and channels ---- */
@@ -137,37 +135,24 @@ static bool follows(uint64_t last, uint64_t number)
 
 /* ---- JSON ---- */
 
-/* Room for the JSON of len bytes.  NULL: no memory. */
-static char *json_room(struct mcaprec_writer *w, size_t len)
-{
-	const size_t room = BASE64_LEN(len) + 512;
-
-	if (room > w->json_room) {
-		char *json = realloc(w->json, room);
-
-		if (!json)
-			return NULL;
-		w->json = json;
-		w->json_room = room;
-	}
-	return w->json;
-}
-
 static int write_bytes(struct mcaprec_writer *w, const struct reclog_record *r, struct bytes *to, const char *kind)
 {
-	char *json = json_room(w, r->len);
+	size_t len = 0;
+	char *json;
 	int err = 0;
-	size_t len;
 
-	if (!json)
-		return -ENOMEM;
 	if (!to->id || !follows(to->last, r->number))
 		err = write_channel_of(w, r, &to->id, SCHEMA_BYTES, kind, "", kind);
 	to->last = r->number;
-	len = (size_t)sprintf(json, "{\"base64\":\"");
-	len += base64_write(json + len, r->body, r->len);
-	len += (size_t)sprintf(json + len, "\"}");
-	return err ? err : write_message(w, to->id, r, r->t_ns, json, len);
+	if (err)
+		return err;
+	json = (char *)mcap_room(w->mcap, sizeof("{\"base64\":\"\"}") + BASE64_LEN(r->len));
+	if (json) {
+		len = (size_t)sprintf(json, "{\"base64\":\"");
+		len += base64_write(json + len, r->body, r->len);
+		len += (size_t)sprintf(json + len, "\"}");
+	}
+	return write_message(w, to->id, r, r->t_ns, json, len); /* without room it says why */
 }
 
 /* A record that is not a message. */
@@ -211,11 +196,7 @@ static int write_event(struct mcaprec_writer *w, const struct reclog_record *r)
 	json_end(&j);
 	if (fclose(to))
 		return -ENOMEM;
-	err = mcap_write_message(w->mcap, &(struct mcap_message){ .channel = w->events,
-								  .log_ns = (uint64_t)(r->t_ns + w->wall_ns),
-								  .publish_ns = (uint64_t)(r->t_ns + w->wall_ns),
-								  .data = (const uint8_t *)text,
-								  .len = len });
+	err = write_message(w, w->events, &(struct reclog_record){ .t_ns = r->t_ns }, r->t_ns, text, len);
 	free(text);
 	return err;
 }
@@ -398,27 +379,16 @@ int mcaprec_put(struct mcaprec_writer *w, const struct reclog_record *r)
 	return write_bytes(w, r, &w->channels[r->channel].bytes, "bytes");
 }
 
-int mcaprec_end(struct mcaprec_writer *w)
-{
-	return mcap_write_end(w->mcap);
-}
-
-struct mcap_writer *mcaprec_mcap(struct mcaprec_writer *w)
-{
-	return w->mcap;
-}
-
-struct mcaprec_writer *mcaprec_writer_new(const struct mcap_options *options)
+struct mcaprec_writer *mcaprec_writer_new(struct mcap_writer *mcap)
 {
 	struct mcaprec_writer *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
-	w->channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*w->channels));
+	w->mcap = mcap;
 	w->schema_written = calloc(SCHEMA_ROS + ros_types_n, sizeof(*w->schema_written));
 	w->empty = calloc(2 * msg_types_n, sizeof(*w->empty));
-	w->mcap = w->channels && w->schema_written && w->empty ? mcap_writer_new(options) : NULL;
-	if (w->mcap)
+	if (w->schema_written && w->empty)
 		return w;
 	mcaprec_writer_free(w);
 	return NULL;
@@ -428,12 +398,9 @@ void mcaprec_writer_free(struct mcaprec_writer *w)
 {
 	if (!w)
 		return;
-	mcap_writer_free(w->mcap);
-	free(w->channels);
 	free(w->schema_written);
 	for (size_t i = 0; w->empty && i < 2 * msg_types_n; i++)
 		free(w->empty[i]);
 	free(w->empty);
-	free(w->json);
 	free(w);
 }

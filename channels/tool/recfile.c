@@ -69,8 +69,8 @@ static void damaged(struct recfile *f, const struct reclog_record *r)
 	f->damaged_bytes += r->len;
 	if (f->damages++ >= DAMAGE_LINES)
 		return;
-	if (f->mcap)
-		tool_fail("%s: %s, at %" PRIu64, f->path, mcaprec_damage(f->mcap), r->position);
+	if (r->damage)
+		tool_fail("%s: %s, at %" PRIu64, f->path, r->damage, r->position);
 	else
 		tool_fail("%s: %zu bytes at %" PRIu64 " are damaged and left out", f->path, r->len, r->position);
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "channels/mcap/crc.h"
 #include "channels/ros/ros_can.h"
@@ -10,8 +9,6 @@
 #include "channels/tool/sparse.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
-
-#define READ_SIZE (256 * 1024)
 
 /* ---- records ---- */
 
@@ -29,28 +26,25 @@ static uint32_t head_crc(const struct head *h)
 	return crc_more(0, &h->len, sizeof(*h) - sizeof(h->crc));
 }
 
-static struct head head_of(const struct reclog_record *r)
+void reclog_head_bare(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r)
 {
-	return (struct head){ .len = (uint32_t)r->len,
-			      .kind = (uint16_t)r->kind,
-			      .channel = r->channel,
-			      .t_ns = r->t_ns,
-			      .number = r->number };
+	const struct head h = { .len = (uint32_t)r->len,
+				.kind = (uint16_t)r->kind,
+				.channel = r->channel,
+				.t_ns = r->t_ns,
+				.number = r->number };
+
+	memcpy(head, &h, sizeof(h));
 }
 
 void reclog_head(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r)
 {
-	struct head h = head_of(r);
+	struct head h;
 
+	reclog_head_bare(head, r);
+	memcpy(&h, head, sizeof(h));
 	h.body_crc = crc_more(0, r->body, r->len);
 	h.crc = head_crc(&h);
-	memcpy(head, &h, sizeof(h));
-}
-
-void reclog_head_bare(uint8_t head[RECLOG_HEAD_SIZE], const struct reclog_record *r)
-{
-	const struct head h = head_of(r);
-
 	memcpy(head, &h, sizeof(h));
 }
 
@@ -113,104 +107,75 @@ int reclog_can_read(struct ros_can *can, const struct reclog_record *r)
 
 void reclog_open(struct reclog_reader *reader, int fd)
 {
-	*reader = (struct reclog_reader){ .fd = fd };
+	*reader = (struct reclog_reader){ .fd = fd, .in = { .read = input_read_fd, .from = &reader->fd } };
 }
 
 void reclog_close(struct reclog_reader *reader)
 {
-	free(reader->buf);
+	free(reader->in.buf);
 	free(reader->whole);
-	reader->buf = reader->whole = NULL;
+	reader->in.buf = reader->whole = NULL;
 }
 
-static size_t held(const struct reclog_reader *reader)
-{
-	return reader->end - reader->start;
-}
-
-/* Moves the bytes held to the front.  The room grows with the bytes read, not with the length that a head claims. */
-static int make_room(struct reclog_reader *reader)
-{
-	if (reader->start) {
-		memmove(reader->buf, reader->buf + reader->start, held(reader));
-		reader->end -= reader->start;
-		reader->start = 0;
-	}
-	if (reader->room - reader->end < READ_SIZE) {
-		size_t room = 2 * reader->end + READ_SIZE;
-		uint8_t *buf = realloc(reader->buf, room);
-
-		if (!buf)
-			return -1;
-		reader->buf = buf;
-		reader->room = room;
-	}
-	return 0;
-}
-
-/* Until len bytes are held, or the file has no more.  -1: errno. */
+/* 0, or -1: errno. */
 static int hold(struct reclog_reader *reader, size_t len)
 {
-	while (held(reader) < len && !reader->eof) {
-		ssize_t n;
+	const int r = input_hold(&reader->in, len);
 
-		if (make_room(reader))
-			return -1;
-		n = read(reader->fd, reader->buf + reader->end, reader->room - reader->end);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		reader->end += (size_t)n;
-		reader->eof = !n;
-	}
-	return 0;
+	if (r)
+		errno = -r;
+	return r ? -1 : 0;
 }
 
-static void pass(struct reclog_reader *reader, size_t len)
+static bool head_here(const struct reclog_reader *reader, struct head *h)
 {
-	reader->start += len;
-	reader->position += len;
-}
-
-static bool head_at(const struct reclog_reader *reader, size_t at, struct head *h)
-{
-	memcpy(h, reader->buf + reader->start + at, sizeof(*h));
+	memcpy(h, reader->in.buf + reader->in.start, sizeof(*h));
 	return h->kind >= RECLOG_START && h->kind <= RECLOG_SPARSE && h->crc == head_crc(h);
 }
 
 /* No head here: goes on to where one is.  *len: bytes passed. */
 static enum reclog_found search(struct reclog_reader *reader, size_t *len)
 {
+	struct input *in = &reader->in;
 	struct head h;
 
 	*len = 0;
 	for (;;) {
 		if (hold(reader, RECLOG_HEAD_SIZE + 1))
 			return RECLOG_FOUND_ERROR;
-		if (held(reader) <= RECLOG_HEAD_SIZE) { /* the file ends before another one could */
-			*len += held(reader);
-			pass(reader, held(reader));
+		if (input_held(in) <= RECLOG_HEAD_SIZE) { /* the file ends before another one could */
+			*len += input_held(in);
+			input_pass(in, input_held(in));
 			return RECLOG_FOUND_DAMAGE;
 		}
-		pass(reader, 1);
+		input_pass(in, 1);
 		++*len;
-		if (head_at(reader, 0, &h))
+		if (head_here(reader, &h))
 			return RECLOG_FOUND_DAMAGE;
 	}
 }
 
-static enum reclog_found read_magic(struct reclog_reader *reader)
+/* Until size bytes are held; r->len is how many there are. */
+static enum reclog_found hold_whole(struct reclog_reader *reader, size_t size, struct reclog_record *r)
 {
-	if (hold(reader, RECLOG_MAGIC_SIZE))
+	if (hold(reader, size))
 		return RECLOG_FOUND_ERROR;
-	if (!held(reader) ||
-	    memcmp(reader->buf, RECLOG_MAGIC, held(reader) < RECLOG_MAGIC_SIZE ? held(reader) : RECLOG_MAGIC_SIZE) != 0)
+	r->len = input_held(&reader->in);
+	return r->len < size ? RECLOG_FOUND_CUT : RECLOG_FOUND_RECORD;
+}
+
+static enum reclog_found read_magic(struct reclog_reader *reader, struct reclog_record *r)
+{
+	const enum reclog_found found = hold_whole(reader, RECLOG_MAGIC_SIZE, r);
+	const size_t n = r->len < RECLOG_MAGIC_SIZE ? r->len : RECLOG_MAGIC_SIZE;
+
+	if (found == RECLOG_FOUND_ERROR)
+		return found;
+	if (!n || memcmp(reader->in.buf, RECLOG_MAGIC, n) != 0)
 		return RECLOG_FOUND_NO_LOG;
-	if (held(reader) < RECLOG_MAGIC_SIZE)
-		return RECLOG_FOUND_CUT;
-	pass(reader, RECLOG_MAGIC_SIZE);
-	return RECLOG_FOUND_RECORD;
+	if (found == RECLOG_FOUND_RECORD)
+		input_pass(&reader->in, RECLOG_MAGIC_SIZE);
+	return found;
 }
 
 static enum reclog_found unpack(struct reclog_reader *reader, struct reclog_record *r)
@@ -234,37 +199,31 @@ static enum reclog_found unpack(struct reclog_reader *reader, struct reclog_reco
 
 enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record *r)
 {
-	enum reclog_found found = reader->position ? RECLOG_FOUND_RECORD : read_magic(reader);
+	enum reclog_found found = RECLOG_FOUND_RECORD;
 	struct head h;
 	size_t size;
 
-	*r = (struct reclog_record){ .position = reader->position };
-	if (found == RECLOG_FOUND_RECORD && hold(reader, RECLOG_HEAD_SIZE))
-		found = RECLOG_FOUND_ERROR;
-	if (found == RECLOG_FOUND_RECORD && !held(reader))
-		return RECLOG_FOUND_EOF;
-	if (found == RECLOG_FOUND_RECORD && held(reader) < RECLOG_HEAD_SIZE)
-		found = RECLOG_FOUND_CUT;
-	if (found != RECLOG_FOUND_RECORD) {
-		r->len = held(reader);
-		return found;
-	}
-	if (!head_at(reader, 0, &h))
+	*r = (struct reclog_record){ .len = 0 };
+	if (!reader->in.position)
+		found = read_magic(reader, r);
+	if (found == RECLOG_FOUND_RECORD)
+		found = hold_whole(reader, RECLOG_HEAD_SIZE, r);
+	r->position = reader->in.position;
+	if (found != RECLOG_FOUND_RECORD)
+		return found == RECLOG_FOUND_CUT && !r->len ? RECLOG_FOUND_EOF : found;
+	if (!head_here(reader, &h))
 		return search(reader, &r->len);
 	if (h.len > RECLOG_BODY_MAX) {
 		r->len = h.len;
 		return RECLOG_FOUND_LARGE;
 	}
 	size = RECLOG_HEAD_SIZE + h.len;
-	if (hold(reader, size))
-		return RECLOG_FOUND_ERROR;
-	if (held(reader) < size) {
-		r->len = held(reader);
-		return RECLOG_FOUND_CUT;
-	}
-	r->body = reader->buf + reader->start + RECLOG_HEAD_SIZE;
+	found = hold_whole(reader, size, r);
+	if (found != RECLOG_FOUND_RECORD)
+		return found;
+	r->body = reader->in.buf + reader->in.start + RECLOG_HEAD_SIZE;
 	r->len = h.len;
-	pass(reader, size);
+	input_pass(&reader->in, size);
 	if (crc_more(0, r->body, r->len) != h.body_crc) {
 		r->len = size;
 		return RECLOG_FOUND_DAMAGE;

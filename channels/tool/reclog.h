@@ -35,6 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "channels/mcap/input.h"
+
 #define RECLOG_MAGIC "achrec1\n"
 #define RECLOG_MAGIC_SIZE 8
 #define RECLOG_HEAD_SIZE 32
@@ -51,7 +53,8 @@ struct reclog_record {
 	uint64_t number;
 	const uint8_t *body;
 	size_t len;
-	uint64_t position; /* in the file; filled in by reclog_read */
+	uint64_t position;  /* in the file; filled in by reclog_read */
+	const char *damage; /* with RECLOG_FOUND_DAMAGE in an MCAP file: what it is */
 };
 
 struct reclog_channel {
@@ -84,10 +87,7 @@ int reclog_can_read(struct ros_can *can, const struct reclog_record *r); /* dire
 
 struct reclog_reader {
 	int fd;
-	uint8_t *buf;
-	size_t room, start, end; /* what is read and not yet given out is buf[start] to buf[end - 1] */
-	uint64_t position;	 /* of buf[start] in the file */
-	bool eof;
+	struct input in;
 	uint8_t *whole; /* the last sparse message */
 };
 

@@ -11,6 +11,7 @@
 
 #include "channels/tool/pieces.h"
 #include "channels/tool/writer_file.h"
+#include "config/grow.h"
 
 /* ---- pieces ---- */
 
@@ -30,13 +31,8 @@ size_t writer_pieces(const char *whole, struct piece **pieces)
 
 		if (!number || fstatat(dirfd(dir), file->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
-		if (n == room) {
-			struct piece *more = realloc(*pieces, (room = 2 * room + 64) * sizeof(*more));
-
-			if (!more)
-				break; /* the others are found next time */
-			*pieces = more;
-		}
+		if (!grow(pieces, &room, n + 1, sizeof(**pieces)))
+			break; /* the others are found next time */
 		(*pieces)[n++] = (struct piece){ number, st.st_size };
 	}
 	if (dir)
@@ -158,10 +154,10 @@ bool writer_file_has_room(const struct writer_file *f, size_t len)
 	return (uint64_t)fs.f_bavail * fs.f_frsize >= reserve + len;
 }
 
-int writer_file_write(const struct writer_file *f, const char *bytes, size_t len, size_t *at)
+int writer_file_write(int fd, const char *bytes, size_t len, size_t *at)
 {
 	while (*at < len) {
-		const ssize_t n = write(f->fd, bytes + *at, len - *at);
+		const ssize_t n = write(fd, bytes + *at, len - *at);
 
 		if (n > 0)
 			*at += (size_t)n;
@@ -171,14 +167,14 @@ int writer_file_write(const struct writer_file *f, const char *bytes, size_t len
 	return 0;
 }
 
-void writer_file_cut(const struct writer_file *f, size_t bytes)
+void writer_file_cut(int fd, size_t bytes)
 {
 	struct stat st;
 	off_t end;
 
-	if (!bytes || fstat(f->fd, &st) || !S_ISREG(st.st_mode))
+	if (!bytes || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
-	end = lseek(f->fd, 0, SEEK_CUR) - (off_t)bytes;
-	if (end < 0 || ftruncate(f->fd, end) || lseek(f->fd, end, SEEK_SET) < 0)
+	end = lseek(fd, 0, SEEK_CUR) - (off_t)bytes;
+	if (end < 0 || ftruncate(fd, end) || lseek(fd, end, SEEK_SET) < 0)
 		return; /* the reader of the file finds the cut item */
 }

@@ -31,7 +31,7 @@ static void keep_whole(struct writer *w, struct writer_chunk *c, size_t at)
 		w->stats.items += c->item[c->written].counts;
 	}
 	pthread_mutex_unlock(&w->lock);
-	writer_file_cut(&w->file, at - c->done);
+	writer_file_cut(w->file.fd, at - c->done);
 }
 
 /* Passes the items of c, or NULL and the end of the file, to options.convert.  0 or -errno. */
@@ -57,9 +57,9 @@ static int end_file(struct writer *w, int64_t t_ns)
 
 	if (w->file.fd >= 0 && w->options.end && !w->file.unnamed) {
 		len = w->options.end(w->options.to, w->stats.items - w->items_before, t_ns, bytes);
-		r = w->options.convert ? convert(w, NULL, bytes, len) : writer_file_write(&w->file, bytes, len, &at);
+		r = w->options.convert ? convert(w, NULL, bytes, len) : writer_file_write(w->file.fd, bytes, len, &at);
 		if (r)
-			writer_file_cut(&w->file, at);
+			writer_file_cut(w->file.fd, at);
 	}
 	w->items_before = w->stats.items;
 	closed = writer_file_close(&w->file);
@@ -81,7 +81,7 @@ static int write_chunk(struct writer *w, struct writer_chunk *c)
 	if (w->options.convert)
 		return convert(w, c, c->bytes, c->len);
 	at = c->done;
-	r = writer_file_has_room(&w->file, c->len) ? writer_file_write(&w->file, c->bytes, c->len, &at) : -ENOSPC;
+	r = writer_file_has_room(&w->file, c->len) ? writer_file_write(w->file.fd, c->bytes, c->len, &at) : -ENOSPC;
 	if (w->file.unnamed) {
 		if (!r)
 			r = writer_file_give_name(&w->file);

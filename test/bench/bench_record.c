@@ -259,13 +259,15 @@ static int format_messages(const char *format, int fd, uint64_t n)
 {
 	static const char *const formats[] = { [MCAP_NONE] = "none", [MCAP_LZ4] = "lz4", [MCAP_ZSTD] = "zstd" };
 	struct mcap_options options = { .library = "bench", .write = write_formatted, .to = &fd };
+	struct mcap_writer *mcap = NULL;
 	struct mcaprec_writer *writer = NULL;
 	uint8_t body[RECLOG_CHANNEL_MAX];
 
 	for (int i = MCAP_NONE; i <= MCAP_ZSTD; i++)
 		if (!strcmp(format, formats[i])) {
 			options.compression = (enum mcap_compression)i;
-			writer = mcaprec_writer_new(&options);
+			mcap = mcap_writer_new(&options);
+			writer = mcaprec_writer_new(mcap);
 		}
 	format_record(writer, fd, (struct reclog_record){ .kind = RECLOG_START, .number = 1, .body = body });
 	for (uint16_t i = 0; i < CHANNELS; i++) {
@@ -291,9 +293,10 @@ static int format_messages(const char *format, int fd, uint64_t n)
 						      .body = (const uint8_t *)&imu,
 						      .len = sizeof(imu) });
 	}
-	if (writer && mcaprec_end(writer))
+	if (writer && mcap_write_end(mcap))
 		bench_die("a recording cannot be written");
 	mcaprec_writer_free(writer);
+	mcap_writer_free(mcap);
 	return 0;
 }
 

@@ -23,7 +23,9 @@ static int64_t t_ns = START_NS;
 
 static void put(enum reclog_kind kind, size_t channel, uint64_t number, const void *body, size_t len)
 {
-	const struct reclog_record r = { kind, (uint16_t)channel, t_ns, number, body, len, 0 };
+	const struct reclog_record r = {
+		.kind = kind, .channel = (uint16_t)channel, .t_ns = t_ns, .number = number, .body = body, .len = len
+	};
 	uint8_t head[RECLOG_HEAD_SIZE];
 
 	reclog_head(head, &r);

@@ -326,9 +326,9 @@ TEST(the_order_of_schema_channel_and_message_is_kept)
 	TEST_ASSERT_EQUAL_INT(-EINVAL, mcap_write_channel(w, &channel));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, mcap_write_message(w, &message));
 	TEST_ASSERT_EQUAL_INT(0, mcap_write_schema(w, &schema));
-	TEST_ASSERT_EQUAL_INT(-EINVAL, mcap_write_schema(w, &schema));
+	TEST_ASSERT_EQUAL_INT(-EEXIST, mcap_write_schema(w, &schema));
 	TEST_ASSERT_EQUAL_INT(0, mcap_write_channel(w, &channel));
-	TEST_ASSERT_EQUAL_INT(-EINVAL, mcap_write_channel(w, &channel));
+	TEST_ASSERT_EQUAL_INT(-EEXIST, mcap_write_channel(w, &channel));
 	TEST_ASSERT_EQUAL_INT(0, mcap_write_message(w, &message));
 	mcap_writer_free(w);
 }

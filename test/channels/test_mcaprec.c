@@ -13,6 +13,7 @@
 static struct reclog_record records[RECORDS_MAX];
 static size_t records_n;
 static int fd;
+static struct mcap_writer *mcap;
 static struct mcaprec_writer *writer;
 
 static unsigned int writes;
@@ -31,12 +32,14 @@ void setUp(void)
 	lib_watchdog("test_mcaprec", LIB_HANG_S);
 	records_n = 0;
 	fd = memfd_create("mcaprec", MFD_CLOEXEC);
-	writer = mcaprec_writer_new(&options);
+	mcap = mcap_writer_new(&options);
+	writer = mcaprec_writer_new(mcap);
 }
 
 void tearDown(void)
 {
 	mcaprec_writer_free(writer);
+	mcap_writer_free(mcap);
 	for (size_t i = 0; i < records_n; i++)
 		free((void *)(uintptr_t)records[i].body);
 	close(fd);
@@ -78,7 +81,7 @@ static void comes_back(void)
 	struct mcaprec_reader *reader;
 	struct reclog_record r;
 
-	TEST_ASSERT_EQUAL_INT(0, mcaprec_end(writer));
+	TEST_ASSERT_EQUAL_INT(0, mcap_write_end(mcap));
 	lseek(fd, 0, SEEK_SET);
 	reader = mcaprec_reader_new(fd);
 	for (size_t i = 0; i < records_n; i++) {
@@ -137,7 +140,7 @@ TEST(a_chunk_covers_a_second)
 	for (uint64_t i = 0; i < 300; i++)
 		put(RECLOG_MESSAGE, 0, (int64_t)i * 20000000, i + 1, "xyz", 3);
 	TEST_ASSERT_EQUAL_UINT(5, writes);
-	TEST_ASSERT_EQUAL_INT(0, mcaprec_end(writer));
+	TEST_ASSERT_EQUAL_INT(0, mcap_write_end(mcap));
 	TEST_ASSERT_EQUAL_UINT(8, writes);
 }
 

@@ -268,7 +268,7 @@ static void claims(uint32_t len, enum reclog_found expected)
 	TEST_ASSERT_EQUAL_INT(expected, reclog_read(&reader, &r));
 	TEST_ASSERT_EQUAL_size_t(expected == RECLOG_FOUND_LARGE ? len : RECLOG_HEAD_SIZE, r.len);
 	TEST_ASSERT_EQUAL_UINT64(RECLOG_MAGIC_SIZE, r.position);
-	TEST_ASSERT_LESS_THAN_size_t(1 << 22, reader.room);
+	TEST_ASSERT_LESS_THAN_size_t(1 << 22, reader.in.room);
 	reclog_close(&reader);
 	close(fd);
 }
