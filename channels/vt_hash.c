@@ -60,7 +60,7 @@ static void find_parts(struct parts *parts, const struct msg_group *group, size_
 {
 	for (size_t i = 0; i < group->n; i++) {
 		const struct msg_field *f = &group->fields[i];
-		const size_t size = (size_t)f->size * (f->count ? f->count : 1);
+		const size_t size = msg_field_size(f);
 
 		if (f->kind == MSG_group)
 			for (size_t k = 0; k < size; k += f->size)

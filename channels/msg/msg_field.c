@@ -7,19 +7,39 @@
 #include "config/nearest.h"
 #include "config/text.h"
 
-/* There is no padding: a field lies behind the sizes of those before it. */
-static const struct msg_field *field_by_name(const struct msg_group *group, const char *name, size_t len,
-					     size_t *offset)
+static const struct msg_field *field_by_name(const struct msg_group *group, const char *name, size_t len)
 {
-	*offset = 0;
-	for (size_t i = 0; i < group->n; i++) {
-		const struct msg_field *f = &group->fields[i];
-
+	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
 		if (strlen(f->name) == len && !memcmp(f->name, name, len))
 			return f;
-		*offset += msg_field_size(f);
-	}
 	return NULL;
+}
+
+size_t msg_offset(const struct msg_group *group, const struct msg_field *field)
+{
+	size_t offset = 0;
+
+	for (const struct msg_field *f = group->fields; f < field; f++)
+		offset += msg_field_size(f);
+	return offset;
+}
+
+const struct msg_field *msg_count_of(const struct msg_group *group, const struct msg_field *field)
+{
+	return field->used ? field_by_name(group, field->used, strlen(field->used)) : NULL;
+}
+
+bool msg_is_count(const struct msg_group *group, const struct msg_field *field)
+{
+	for (size_t i = 0; i < group->n; i++)
+		if (msg_count_of(group, &group->fields[i]) == field)
+			return true;
+	return false;
+}
+
+bool msg_is_reserved(const struct msg_field *field)
+{
+	return !strcmp(field->name, "reserved");
 }
 
 static size_t counted(const void *base, size_t offset, size_t room)
@@ -32,13 +52,11 @@ static size_t counted(const void *base, size_t offset, size_t room)
 
 size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base)
 {
-	size_t offset;
+	const struct msg_field *count = msg_count_of(group, field);
 
 	if (!field->count)
 		return 1;
-	if (!field->used || !field_by_name(group, field->used, strlen(field->used), &offset))
-		return field->count;
-	return counted(base, offset, field->count);
+	return count ? counted(base, msg_offset(group, count), field->count) : field->count;
 }
 
 /* "imu has no field header.sequenc; did you mean header.sequence?"; the len bytes at part are none of group. */
@@ -63,14 +81,14 @@ int msg_find(const struct msg_type *type, const char *path, struct msg_place *pl
 	size_t base = 0;
 
 	for (;;) {
-		size_t len = strcspn(part, ".["), offset, used;
-		const struct msg_field *f = field_by_name(group, part, len, &offset);
+		size_t len = strcspn(part, ".[");
+		const struct msg_field *f = field_by_name(group, part, len), *count = f ? msg_count_of(group, f) : NULL;
 
 		if (!f)
 			return no_field(type, group, path, part, len, error, error_size);
-		*place = (struct msg_place){ f, base + offset, f->count ? f->count : 1u, MSG_ALL };
-		if (f->used && field_by_name(group, f->used, strlen(f->used), &used))
-			place->used = base + used;
+		*place = (struct msg_place){ f, base + msg_offset(group, f), f->count ? f->count : 1u, MSG_ALL };
+		if (count)
+			place->used = base + msg_offset(group, count);
 		part += len;
 		if (*part == '[') {
 			char *end;

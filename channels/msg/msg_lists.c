@@ -18,36 +18,16 @@ struct place {
 	size_t error_size;
 };
 
+#define fail(p, ...) text_refuse((p)->error, (p)->error_size, __VA_ARGS__)
+
 static const struct msg_field *end_of(const struct msg_group *group)
 {
 	return group->fields + group->n;
 }
 
-static size_t offset_of(const struct place *p, const struct msg_field *field)
-{
-	size_t offset = 0;
-
-	for (const struct msg_field *f = p->group->fields; f < field; f++)
-		offset += msg_field_size(f);
-	return offset;
-}
-
-static bool counted_by(const struct msg_field *list, const struct msg_field *count)
-{
-	return list->used && !strcmp(list->used, count->name);
-}
-
-static bool is_count(const struct place *p, const struct msg_field *field)
-{
-	for (const struct msg_field *f = p->group->fields; f < end_of(p->group); f++)
-		if (counted_by(f, field))
-			return true;
-	return false;
-}
-
 static bool is_given(const struct place *p, const struct msg_field *list, size_t i)
 {
-	const uint8_t *at = p->given + offset_of(p, list) + i * list->size;
+	const uint8_t *at = p->given + msg_offset(p->group, list) + i * list->size;
 
 	for (size_t k = 0; k < list->size; k++)
 		if (at[k])
@@ -73,27 +53,26 @@ static int check_length(const struct place *p, const struct msg_field *list, siz
 	if (!len)
 		return 0;
 	if (len != n)
-		return text_refuse(p->error, p->error_size, "%s%s has length %zu, but %s", p->prefix, list->name, len,
-				   other);
+		return fail(p, "%s%s has length %zu, but %s", p->prefix, list->name, len, other);
 	for (size_t i = 0; i < n; i++)
 		if (!is_given(p, list, i))
-			return text_refuse(p->error, p->error_size, "%s%s[%zu] is missing", p->prefix, list->name, i);
+			return fail(p, "%s%s[%zu] is missing", p->prefix, list->name, i);
 	return 0;
 }
 
 /* The lists that count belongs to have one length, and it says which. */
 static int one_length(const struct place *p, const struct msg_field *count)
 {
-	uint8_t *at = p->base + offset_of(p, count);
+	uint8_t *at = p->base + msg_offset(p->group, count);
 	char other[PREFIX_SIZE + 64] = "";
 	uint32_t n = 0;
 
-	if (p->given[offset_of(p, count)]) {
+	if (p->given[msg_offset(p->group, count)]) {
 		memcpy(&n, at, sizeof(n));
 		snprintf(other, sizeof(other), "%s%s is %u", p->prefix, count->name, n);
 	} else {
 		for (const struct msg_field *f = p->group->fields; f < end_of(p->group); f++)
-			if (counted_by(f, count) && length(p, f) > n) {
+			if (msg_count_of(p->group, f) == count && length(p, f) > n) {
 				n = (uint32_t)length(p, f);
 				snprintf(other, sizeof(other), "%s%s has length %u", p->prefix, f->name, n);
 			}
@@ -101,7 +80,7 @@ static int one_length(const struct place *p, const struct msg_field *count)
 	}
 	for (const struct msg_field *f = p->group->fields; f < end_of(p->group); f++) {
 		/* A count beyond the room is the reader's to refuse: what ach echo prints of it comes back the same. */
-		if (counted_by(f, count) && check_length(p, f, n < f->count ? n : f->count, other))
+		if (msg_count_of(p->group, f) == count && check_length(p, f, n < f->count ? n : f->count, other))
 			return -1;
 	}
 	return 0;
@@ -126,13 +105,13 @@ static int fill(const struct place *p, const struct msg_field *list)
 
 	for (size_t i = 0; i < msg_used(p->group, list, p->base); i++) {
 		if (!words && list->kind == MSG_f64)
-			memcpy(p->base + offset_of(p, list) + i * list->size, &none, sizeof(none));
+			memcpy(p->base + msg_offset(p->group, list) + i * list->size, &none, sizeof(none));
 		if (!words)
 			continue;
-		memcpy(&chosen, p->base + offset_of(p, words) + i * words->size, sizeof(chosen));
+		memcpy(&chosen, p->base + msg_offset(p->group, words) + i * words->size, sizeof(chosen));
 		if (chosen == word)
-			return text_refuse(p->error, p->error_size, "%s%s[%zu] is %s, but there is no %s", p->prefix,
-					   words->name, i, list->name, list->name);
+			return fail(p, "%s%s[%zu] is %s, but there is no %s", p->prefix, words->name, i, list->name,
+				    list->name);
 	}
 	return 0;
 }
@@ -141,7 +120,7 @@ static int finish(const struct place *p);
 
 static int finish_inner(const struct place *p, const struct msg_field *f, size_t i)
 {
-	size_t offset = offset_of(p, f) + i * f->size;
+	size_t offset = msg_offset(p->group, f) + i * f->size;
 	char prefix[PREFIX_SIZE];
 	struct place inner = *p;
 
@@ -159,7 +138,7 @@ static int finish_inner(const struct place *p, const struct msg_field *f, size_t
 static int finish(const struct place *p)
 {
 	for (const struct msg_field *f = p->group->fields; f < end_of(p->group); f++)
-		if (is_count(p, f) && one_length(p, f))
+		if (msg_is_count(p->group, f) && one_length(p, f))
 			return -1;
 	for (const struct msg_field *f = p->group->fields; f < end_of(p->group); f++) {
 		if (f->used && !length(p, f) && fill(p, f))

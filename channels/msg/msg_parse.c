@@ -19,6 +19,8 @@ struct reading {
 	uint8_t given[MSG_SIZE_MAX]; /* not 0 where in msg an element begins that the text gave; see msg_lists.h */
 };
 
+#define fail(r, ...) text_refuse((r)->error, (r)->error_size, __VA_ARGS__)
+
 static void begin(struct reading *r, const struct msg_type *type, void *msg, char *error, size_t error_size)
 {
 	*r = (struct reading){ .type = type, .msg = msg, .error = error, .error_size = error_size };
@@ -30,14 +32,14 @@ static int refuse(const struct reading *r, const char *path, const char *given, 
 	char allowed[512];
 
 	msg_element_allowed(allowed, sizeof(allowed), f);
-	return text_refuse(r->error, r->error_size, "%s: \"%s\" is not %s", path, given, allowed);
+	return fail(r, "%s: \"%s\" is not %s", path, given, allowed);
 }
 
 /* An element from its text. */
 static int take(struct reading *r, const char *path, const struct msg_field *f, size_t offset, const char *text)
 {
 	if (r->given[offset] & MSG_GIVEN_VALUE)
-		return text_refuse(r->error, r->error_size, "%s: said twice", path);
+		return fail(r, "%s: said twice", path);
 	if (msg_element_parse(f, r->msg + offset, text))
 		return refuse(r, path, text, f);
 	r->given[offset] |= MSG_GIVEN_VALUE;
@@ -122,7 +124,7 @@ static int text_line(struct reading *r, char *line)
 
 	line += strspn(line, " \t");
 	if (!equals)
-		return text_refuse(r->error, r->error_size, "\"%.60s\" is not field = value", line);
+		return fail(r, "\"%.60s\" is not field = value", line);
 	*equals = '\0';
 	len = strlen(line);
 	while (len && (line[len - 1] == ' ' || line[len - 1] == '\t'))
@@ -139,12 +141,12 @@ static int text_line(struct reading *r, char *line)
 	}
 	for (; (value = next_value(&rest)); n++) {
 		if (n >= place.elements)
-			return text_refuse(r->error, r->error_size, "%s: more than %zu values", line, place.elements);
+			return fail(r, "%s: more than %zu values", line, place.elements);
 		if (take(r, line, place.field, place.offset + n * place.field->size, value))
 			return -1;
 	}
 	if (!rest)
-		return text_refuse(r->error, r->error_size, "%s: the quotes do not end", line);
+		return fail(r, "%s: the quotes do not end", line);
 	if (!n && !place.field->count && place.field->kind != MSG_name && place.field->kind != MSG_text)
 		return refuse(r, line, "", place.field);
 	return 0;
@@ -181,7 +183,7 @@ static int json_element(struct reading *r, const struct yaml_node *node, const c
 
 	if (f->kind == MSG_group) {
 		if (node->kind != YAML_MAP)
-			return text_refuse(r->error, r->error_size, "%s: is an object of fields", path);
+			return fail(r, "%s: is an object of fields", path);
 		r->given[offset] |= MSG_GIVEN_GROUP;
 		snprintf(inner, sizeof(inner), "%s.", path);
 		return json_group(r, node, inner);
@@ -202,7 +204,7 @@ static int json_field(struct reading *r, const struct yaml_node *node, const cha
 	if (!place.field->count || path[strlen(path) - 1] == ']')
 		return json_element(r, node, path, place.field, place.offset);
 	if (node->kind != YAML_LIST || node->count > place.elements)
-		return text_refuse(r->error, r->error_size, "%s: is a list of at most %zu", path, place.elements);
+		return fail(r, "%s: is a list of at most %zu", path, place.elements);
 	for (const struct yaml_node *item = node->first; item; item = item->next) {
 		snprintf(element, sizeof(element), "%s[%zu]", path, n);
 		if (json_element(r, item, element, place.field, place.offset + n * place.field->size))
@@ -220,8 +222,7 @@ static int json_group(struct reading *r, const struct yaml_node *map, const char
 		if (!*prefix && !strcmp(node->key, "type"))
 			continue; /* the caller chose it */
 		if ((size_t)snprintf(path, sizeof(path), "%s%s", prefix, node->key) >= sizeof(path))
-			return text_refuse(r->error, r->error_size, "%s%.40s…: no field has such a name", prefix,
-					   node->key);
+			return fail(r, "%s%.40s…: no field has such a name", prefix, node->key);
 		if (json_field(r, node, path))
 			return -1;
 	}

@@ -11,11 +11,6 @@
 #define PREFIX_SIZE 64
 #define ELEMENT_SIZE 256
 
-static bool silent(const struct msg_field *f)
-{
-	return !strcmp(f->name, "reserved");
-}
-
 /* An element; text that fills its field may have been cut inside a character. */
 static void element_text(char text[ELEMENT_SIZE], const struct msg_field *f, const uint8_t *at)
 {
@@ -64,7 +59,7 @@ static void text_group(FILE *to, const struct msg_group *group, const uint8_t *b
 	const uint8_t *at = base;
 
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++)
-		if (!silent(f))
+		if (!msg_is_reserved(f))
 			text_field(to, group, f, base, at, prefix);
 }
 
@@ -106,7 +101,7 @@ static void json_group(struct json *j, const struct msg_group *group, const uint
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++) {
 		size_t n = msg_used(group, f, base);
 
-		if (silent(f))
+		if (msg_is_reserved(f))
 			continue;
 		if (f->count)
 			json_array(j, f->name);

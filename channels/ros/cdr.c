@@ -140,14 +140,6 @@ uint32_t cdr_get_u32(struct cdr_in *in)
 	return v;
 }
 
-double cdr_get_f64(struct cdr_in *in)
-{
-	double v;
-
-	cdr_get(in, &v, sizeof(v), 1);
-	return v;
-}
-
 const char *cdr_get_string(struct cdr_in *in, size_t *len)
 {
 	const uint32_t n = cdr_get_u32(in);

@@ -83,7 +83,6 @@ void cdr_get_run(struct cdr_in *in, void *bytes, size_t align, size_t len); /* n
 uint8_t cdr_get_u8(struct cdr_in *in);
 int32_t cdr_get_i32(struct cdr_in *in);
 uint32_t cdr_get_u32(struct cdr_in *in);
-double cdr_get_f64(struct cdr_in *in);
 /* The string, in the message: len bytes, and unless it is bad a zero; "" if there is none. */
 const char *cdr_get_string(struct cdr_in *in, size_t *len);
 /* The length of a sequence whose elements take at least that many bytes each; bad if so many cannot follow. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
 #include "config/text.h"
 #include "config/utf8.h"
@@ -20,15 +21,6 @@ struct decode {
 static int cut(struct decode *d)
 {
 	return refuse(d, "the message is cut off or not of its type");
-}
-
-static void skip_header(struct cdr_in *in)
-{
-	size_t len;
-
-	cdr_get_i32(in);
-	cdr_get_u32(in);
-	cdr_get_string(in, &len);
 }
 
 /* ---- joint-ref ---- */
@@ -103,7 +95,7 @@ static int from_joint_state(struct decode *d, void *msg)
 	uint32_t n, positions, velocities;
 	int places[MSG_JOINTS];
 
-	skip_header(&d->in);
+	ros_skip_header(&d->in);
 	start_ref(d, ref);
 	if (get_names(d, ref, places, &n) || get_values(d, "position", n, position, &positions) ||
 	    get_values(d, "velocity", n, velocity, &velocities))

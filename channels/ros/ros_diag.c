@@ -101,7 +101,7 @@ static void add_group(struct status *s, const char *of, const struct msg_group *
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; at += msg_field_size(f), f++) {
 		const size_t n = msg_used(group, f, base);
 
-		if (!strcmp(f->name, "reserved") || !strcmp(f->name, "header"))
+		if (msg_is_reserved(f) || !strcmp(f->name, "header"))
 			continue;
 		if (f->kind == MSG_group && !f->count)
 			add_group(s, of, f->group, at);

@@ -82,12 +82,6 @@ struct picture {
 	uint32_t n;
 };
 
-static void put_colour(struct cdr_out *o, const float rgb[3])
-{
-	cdr_put(o, rgb, sizeof(*rgb), 3);
-	cdr_put_f32(o, 1);
-}
-
 /* Stamp 0 and frame_locked: where the frame is now. */
 static void put_marker(struct picture *p, int32_t id, enum shape shape, const struct frame *f, const double size[3],
 		       const float rgb[3], const char *text)
@@ -105,7 +99,8 @@ static void put_marker(struct picture *p, int32_t id, enum shape shape, const st
 	cdr_put(o, f->at, sizeof(*f->at), 3);
 	cdr_put(o, f->turn, sizeof(*f->turn), 4);
 	cdr_put(o, size, sizeof(*size), 3);
-	put_colour(o, rgb);
+	cdr_put(o, rgb, sizeof(*rgb), 3);
+	cdr_put_f32(o, 1); /* alpha */
 	cdr_put_i32(o, 1); /* lifetime, s */
 	cdr_put_u32(o, 0);
 	cdr_put_u8(o, 1);	  /* frame_locked */

@@ -210,15 +210,21 @@ static void get_list(struct cdr_in *in, const struct ros_step *s, uint8_t *base)
 		get_text(in, (char *)at + i * s->size, s->size);
 }
 
+void ros_skip_header(struct cdr_in *in)
+{
+	size_t frame_id;
+
+	cdr_get_i32(in);
+	cdr_get_u32(in);
+	cdr_get_string(in, &frame_id);
+}
+
 int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enum ros_unused unused, void *msg)
 {
 	struct cdr_in in = cdr_in(cdr, len);
-	size_t frame_id;
 
 	ros_own_empty(type, unused, msg);
-	cdr_get_i32(&in);
-	cdr_get_u32(&in);
-	cdr_get_string(&in, &frame_id);
+	ros_skip_header(&in);
 	get_plan(&in, ros_plan_of(type), msg);
 	return in.bad || msg_check(msg, type->body->size, type, NULL) != MSG_FINE ? -1 : 0;
 }

@@ -23,9 +23,8 @@
 #define ROS_OWN_NAME_MAX 32
 const char *ros_own_name(char name[ROS_OWN_NAME_MAX], const struct msg_group *group);
 
-/* The texts of <name>.msg and <name>.idl.  Return the length, as snprintf does. */
+/* The text of <name>.msg.  Returns the length, as snprintf does. */
 size_t ros_own_msg(char *text, size_t size, const struct msg_group *group);
-size_t ros_own_idl(char *text, size_t size, const struct msg_group *group);
 
 void ros_own_encode(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 

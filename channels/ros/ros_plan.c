@@ -1,6 +1,4 @@
 /* ros_plan.c: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once. */
-#include <string.h>
-
 #include "channels/ros/ros_plan.h"
 
 /* clang-format off */
@@ -30,27 +28,9 @@ enum { STEPS = MSG_GROUPS(ADD) MSG_TYPES(ADD), PLANS = MSG_GROUPS(ONE) MSG_TYPES
 static struct ros_step steps[STEPS];
 static struct ros_plan plans[PLANS]; /* of the rows of msg_structs */
 
-static bool counts(const struct msg_field *list, const struct msg_field *count)
-{
-	return list->used && !strcmp(list->used, count->name);
-}
-
-static bool is_count(const struct msg_group *group, const struct msg_field *field)
-{
-	for (size_t i = 0; i < group->n; i++)
-		if (counts(&group->fields[i], field))
-			return true;
-	return false;
-}
-
-static bool is_reserved(const struct msg_field *field)
-{
-	return !strcmp(field->name, "reserved");
-}
-
 bool ros_plan_has(const struct msg_group *group, const struct msg_field *field)
 {
-	return !is_reserved(field) && !is_count(group, field);
+	return !msg_is_reserved(field) && !msg_is_count(group, field);
 }
 
 static const struct ros_plan *plan_of(const struct msg_group *group)
@@ -62,16 +42,14 @@ static const struct ros_plan *plan_of(const struct msg_group *group)
 	return &plans[i];
 }
 
-/* Structs have no padding: the offset of a field is the sum of the sizes before it. */
 static void find_count(struct ros_step *step, const struct msg_group *group, const struct msg_field *list)
 {
-	const struct msg_field *f = group->fields;
+	const struct msg_field *count = msg_count_of(group, list);
 
 	step->counted = step->first = true;
-	for (; !counts(list, f); f++)
-		step->count_offset = (uint16_t)(step->count_offset + msg_field_size(f));
-	for (f = group->fields; f < list; f++)
-		step->first &= !f->used || strcmp(f->used, list->used) != 0;
+	step->count_offset = (uint16_t)(step->count_offset + msg_offset(group, count));
+	for (const struct msg_field *f = group->fields; f < list; f++)
+		step->first &= msg_count_of(group, f) != count;
 }
 
 /* base: of the struct that the group is a part of. */
@@ -84,7 +62,7 @@ static struct ros_step step_of(const struct msg_group *group, const struct msg_f
 				 .run_steps = 1,
 				 .stretch_steps = 1 };
 
-	if (is_reserved(f)) {
+	if (msg_is_reserved(f)) {
 		step.kind = ROS_STEP_RESERVED;
 	} else if (f->kind == MSG_group) {
 		step.kind = ROS_STEP_GROUPS;
@@ -107,7 +85,7 @@ static struct ros_step *add_steps(struct ros_step *to, const struct msg_group *g
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++) {
 		if (f->kind == MSG_group && !f->count)
 			to = add_steps(to, f->group, base + offset);
-		else if (!is_count(group, f))
+		else if (!msg_is_count(group, f))
 			*to++ = step_of(group, f, base, offset);
 		offset += msg_field_size(f);
 	}

@@ -78,8 +78,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* The definition of "sensor_msgs/JointState".  0: it is not known. */
-static size_t definition(const char *name, char *text, size_t size)
+size_t ros_definition(const char *name, char *text, size_t size)
 {
 	char own[sizeof(ROS_OWN_PACKAGE) + ROS_OWN_NAME_MAX];
 
@@ -118,7 +117,7 @@ size_t ros_schema(const struct ros_type *type, char text[ROS_SCHEMA_MAX])
 {
 	static const char line[] = "================================================================================\n";
 	char main_name[ROS_NAME_MAX], name[ROS_NAME_MAX];
-	size_t len = definition(plain_name(main_name, type->name), text, ROS_SCHEMA_MAX);
+	size_t len = ros_definition(plain_name(main_name, type->name), text, ROS_SCHEMA_MAX);
 
 	/* The definitions that follow are read in their turn. */
 	for (const char *at = text; *at && len < ROS_SCHEMA_MAX; at += strcspn(at, "\n") + 1) {
@@ -129,12 +128,7 @@ size_t ros_schema(const struct ros_type *type, char text[ROS_SCHEMA_MAX])
 			continue;
 		len += (size_t)snprintf(text + len, ROS_SCHEMA_MAX - len, "%sMSG: %s\n", line, name);
 		if (len < ROS_SCHEMA_MAX)
-			len += definition(name, text + len, ROS_SCHEMA_MAX - len);
+			len += ros_definition(name, text + len, ROS_SCHEMA_MAX - len);
 	}
 	return len;
-}
-
-size_t ros_definition(const char *name, char text[ROS_SCHEMA_MAX])
-{
-	return definition(name, text, ROS_SCHEMA_MAX);
 }

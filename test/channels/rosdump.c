@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "channels/ros/ros_own.h"
+#include "test/channels/ros_idl.h"
 
 static void write_file(const char *folder, const char *part, const char *name, const char *text)
 {
@@ -40,7 +41,7 @@ static void write_package(const char *folder)
 			char plain[64];
 
 			snprintf(plain, sizeof(plain), "endplate_msgs/%s", ros_types[i].name + 18);
-			ros_definition(plain, text);
+			ros_definition(plain, text, sizeof(text));
 			write_file(folder, "msg", ros_types[i].name + 18, text);
 		}
 }

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "channels/ros/ros_own.h"
+#include "test/channels/ros_idl.h"
 #include "test/channels/testcase.h"
 
 static uint8_t cdr[ROS_CDR_MAX];
@@ -433,8 +434,8 @@ TEST(a_schema_is_the_definition_and_those_that_it_refers_to)
 		TEST_ASSERT_EQUAL_size_t_MESSAGE(strlen(text), len, ros_types[i].name);
 		TEST_ASSERT_TRUE(len && len < sizeof(text));
 	}
-	TEST_ASSERT_EQUAL_size_t(0, ros_definition("std_msgs/Nothing", text));
-	TEST_ASSERT_EQUAL_size_t(12, ros_definition("std_msgs/String", text));
+	TEST_ASSERT_EQUAL_size_t(0, ros_definition("std_msgs/Nothing", text, sizeof(text)));
+	TEST_ASSERT_EQUAL_size_t(12, ros_definition("std_msgs/String", text, sizeof(text)));
 }
 
 TEST(definitions_follow_the_tables)
@@ -501,7 +502,7 @@ TEST(the_files_that_are_installed_are_what_the_tables_give)
 		ros_own_name(name, msg_structs[i].group);
 		is_file("msg", name, text, ros_own_msg(text, sizeof(text), msg_structs[i].group));
 		snprintf(full, sizeof(full), ROS_OWN_PACKAGE "/%s", name);
-		is_file("msg", name, text, ros_definition(full, text));
+		is_file("msg", name, text, ros_definition(full, text, sizeof(text)));
 		is_file("idl", name, text, ros_own_idl(text, sizeof(text), msg_structs[i].group));
 	}
 }
