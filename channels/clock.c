@@ -1,4 +1,4 @@
-/* clock.c: the real clock and the virtual one.
+/* clock.c: the real clock, and the calls that ask whichever clock is used.
  *
  * The real wait is ppoll with the time that is left, not a timerfd in the set, although ppoll takes a
  * relative time.  Both were measured, by turns in one run (ticks of 5 ms, us late, median / 90 %; Linux
@@ -47,31 +47,6 @@
 #define EARLY_NS 50000
 #define PAUSE_NS 1000000 /* between two readings of the clock */
 
-/* ---- both ---- */
-
-/* Which descriptors are ready, after at most that time (NULL: for ever); 0 also when a signal came. */
-static int look(struct clock_fd *fds, size_t n, const struct timespec *timeout)
-{
-	struct pollfd polled[CLOCK_FDS_MAX];
-	int ready;
-
-	for (size_t i = 0; i < n; i++)
-		polled[i] = (struct pollfd){ .fd = fds[i].fd, .events = fds[i].events };
-	ready = ppoll(polled, n, timeout, NULL);
-	if (ready < 0 && errno != EINTR)
-		return -errno;
-	for (size_t i = 0; i < n; i++)
-		fds[i].ready = ready > 0 ? polled[i].revents : 0;
-	return ready > 0 ? ready : 0;
-}
-
-static int look_set(int set, struct epoll_event *events, int n, const struct timespec *timeout)
-{
-	const int ready = epoll_pwait2(set, events, n, timeout, NULL);
-
-	return ready < 0 && errno != EINTR ? -errno : ready > 0 ? ready : 0;
-}
-
 /* ---- the real clock ---- */
 
 static int64_t read_clock(clockid_t clock)
@@ -112,14 +87,27 @@ struct looked {
 	int64_t early_ns; /* it is woken once before its time */
 };
 
+/* Which descriptors are ready, after at most that time (NULL: for ever); 0 also when a signal came. */
 static int look_at_fds(struct looked *at, const struct timespec *timeout)
 {
-	return look(at->fds, at->n, timeout);
+	struct pollfd polled[CLOCK_FDS_MAX];
+	int ready;
+
+	for (size_t i = 0; i < at->n; i++)
+		polled[i] = (struct pollfd){ .fd = at->fds[i].fd, .events = at->fds[i].events };
+	ready = ppoll(polled, at->n, timeout, NULL);
+	if (ready < 0 && errno != EINTR)
+		return -errno;
+	for (size_t i = 0; i < at->n; i++)
+		at->fds[i].ready = ready > 0 ? polled[i].revents : 0;
+	return ready > 0 ? ready : 0;
 }
 
 static int look_at_set(struct looked *at, const struct timespec *timeout)
 {
-	return look_set(at->set, at->events, at->events_n, timeout);
+	const int ready = epoll_pwait2(at->set, at->events, at->events_n, timeout, NULL);
+
+	return ready < 0 && errno != EINTR ? -errno : ready > 0 ? ready : 0;
 }
 
 static int sleep_until(struct looked *at, int64_t deadline_ns)
@@ -153,38 +141,6 @@ static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 const struct clock_source clock_real = { real_now, real_real, real_wait, NULL, NULL };
 
-/* ---- the virtual clock ---- */
-
-static int64_t virtual_ns;
-
-static int64_t virtual_now(void)
-{
-	return virtual_ns;
-}
-
-static int64_t virtual_real(void)
-{
-	int64_t real;
-
-	return __builtin_add_overflow(CLOCK_VIRTUAL_EPOCH_NS, virtual_ns, &real) ? INT64_MAX : real;
-}
-
-static int virtual_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
-{
-	static const struct timespec none;
-	int ready = look(fds, n, &none);
-
-	if (ready)
-		return ready;
-	if (deadline_ns == CLOCK_NEVER)
-		return -EDEADLK;
-	if (deadline_ns > virtual_ns)
-		virtual_ns = deadline_ns;
-	return 0;
-}
-
-static const struct clock_source virtual_clock = { virtual_now, virtual_real, virtual_wait, NULL, NULL };
-
 /* ---- whichever it is ---- */
 
 static const struct clock_source *source = &clock_real;
@@ -194,20 +150,9 @@ void clock_use(const struct clock_source *other)
 	source = other;
 }
 
-void clock_use_real(void)
-{
-	source = &clock_real;
-}
-
 const struct clock_source *clock_used(void)
 {
 	return source == &clock_real ? NULL : source;
-}
-
-void clock_use_virtual(int64_t start_ns)
-{
-	virtual_ns = start_ns;
-	source = &virtual_clock;
 }
 
 /* By which achstart knows that it may wait for this program on a virtual clock. */
@@ -275,18 +220,14 @@ int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns)
 {
+	struct looked at = { look_at_set, .set = set, .events_n = n, .events = events, .early_ns = EARLY_NS };
 	struct clock_fd fd = { .fd = set, .events = POLLIN };
 	int ready;
 
 	if (source == &clock_real)
-		return sleep_until(&(struct looked){ .look = look_at_set,
-						     .set = set,
-						     .events_n = n,
-						     .events = events,
-						     .early_ns = EARLY_NS },
-				   deadline_ns);
+		return sleep_until(&at, deadline_ns);
 	ready = clock_wait(&fd, 1, deadline_ns);
-	return ready > 0 ? look_set(set, events, n, &(struct timespec){ 0 }) : ready;
+	return ready > 0 ? look_at_set(&at, &(struct timespec){ 0 }) : ready;
 }
 
 /* ---- the end ---- */

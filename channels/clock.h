@@ -154,15 +154,10 @@ struct clock_source {
 extern const struct clock_source clock_real;
 
 /* For the whole process, before it has other threads; *source is kept. */
-void clock_use(const struct clock_source *source);
-void clock_use_real(void);		     /* as at the start */
-const struct clock_source *clock_used(void); /* NULL: the real one, whose sets are clock_set_ring_ops */
+void clock_use(const struct clock_source *source); /* clock_real at the start */
+const struct clock_source *clock_used(void);	   /* NULL: the real one, whose sets are clock_set_ring_ops */
 
-/* Time that passes only inside clock_wait, for tests in one process and one thread.  It never sleeps: if
- * something is ready it returns with the time unmoved, else the time is the deadline now.  clock_real_ns counts
- * from 2000-01-01, so that logs come out the same every time.  A descriptor that
- * becomes ready by the work of another thread or process may be too late for it. */
+/* On a virtual clock clock_real_ns counts from 2000-01-01, so that logs come out the same every time. */
 #define CLOCK_VIRTUAL_EPOCH_NS 946684800000000000
-void clock_use_virtual(int64_t start_ns);
 
 #endif

@@ -327,11 +327,17 @@ static int look_fds(struct vt_look *at)
 	return ready < 0 ? ready : ready + look_probes(at);
 }
 
+/* The robot's time, now_ns, passes at another pace, and may stand still. */
+static int wait_in_real_time(struct clock_fd *fds, size_t n, int64_t deadline_ns, int64_t now_ns)
+{
+	return clock_real.wait(fds, n,
+			       deadline_ns == CLOCK_NEVER ? CLOCK_NEVER : clock_real.now() + (deadline_ns - now_ns));
+}
+
 static int vt_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
 	if (!joined && !probes_n)
-		return clock_real.wait(
-			fds, n, deadline_ns == CLOCK_NEVER ? CLOCK_NEVER : clock_real.now() + (deadline_ns - now()));
+		return wait_in_real_time(fds, n, deadline_ns, now());
 	return vt_clock_wait(&(struct vt_look){ look_fds, .fds = fds, .n = n }, deadline_ns);
 }
 
@@ -493,7 +499,7 @@ static void forked(void)
 {
 	joined = false;
 	ach_outer = NULL;
-	clock_use_real();
+	clock_use(&clock_real);
 }
 
 void vt_clock_join(const char *place)
@@ -539,12 +545,9 @@ static int64_t observed_real(void)
 	return CLOCK_VIRTUAL_EPOCH_NS + observed_now();
 }
 
-/* The robot's time passes at another pace, and may stand still. */
 static int observed_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
-	const int64_t left_ns = deadline_ns == CLOCK_NEVER ? 0 : deadline_ns - observed_now();
-
-	return clock_real.wait(fds, n, deadline_ns == CLOCK_NEVER ? CLOCK_NEVER : clock_real.now() + left_ns);
+	return wait_in_real_time(fds, n, deadline_ns, observed_now());
 }
 
 static const struct clock_source observer = { observed_now, observed_real, observed_wait, NULL, NULL };

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "test/channels/clock_virtual.h"
 #include "test/channels/testcase.h"
 
 #include "can/bus_backend.h"
@@ -98,7 +99,7 @@ void setUp(void)
 void tearDown(void)
 {
 	bus_suite_end_case();
-	clock_use_real();
+	clock_use(&clock_real);
 	if (path[0])
 		unlink(path);
 	path[0] = 0;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "test/channels/clock_virtual.h"
 #include "test/channels/testcase.h"
 
 #include "can/bus.h"
@@ -63,7 +64,7 @@ void tearDown(void)
 	bus_close(bus);
 	bus = NULL;
 	bus_suite_end_case();
-	clock_use_real();
+	clock_use(&clock_real);
 	unlink(trace);
 	unlink(sent);
 	rmdir(folder);

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "channels/clock.h"
+#include "test/channels/clock_virtual.h"
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
@@ -43,7 +44,7 @@ static int64_t hang_ns(void)
 void setUp(void)
 {
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
-	clock_use_real();
+	clock_use(&clock_real);
 	for (int i = 0; i < CLOCK_FDS_MAX; i++) {
 		events[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 		fds[i] = (struct clock_fd){ .fd = events[i], .events = POLLIN, .ready = -1 };
@@ -52,7 +53,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-	clock_use_real();
+	clock_use(&clock_real);
 	for (int i = 0; i < CLOCK_FDS_MAX; i++)
 		close(events[i]);
 }
@@ -560,7 +561,7 @@ TEST(test_back_to_the_real_clock)
 	int64_t before = clock_now_ns();
 
 	clock_use_virtual(before + 3600 * S);
-	clock_use_real();
+	clock_use(&clock_real);
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(before, clock_now_ns());
 	TEST_ASSERT_LESS_THAN_INT64(before + 3600 * S, clock_now_ns());
 }

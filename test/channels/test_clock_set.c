@@ -5,6 +5,7 @@
 
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "test/channels/clock_virtual.h"
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
@@ -35,7 +36,7 @@ static void open_set(void)
 
 void setUp(void)
 {
-	clock_use_real();
+	clock_use(&clock_real);
 	set = NULL;
 	open_set();
 	for (int i = 0; i < 3; i++)
@@ -47,7 +48,7 @@ void tearDown(void)
 	clock_set_close(set);
 	for (int i = 0; i < 3; i++)
 		close(events[i]);
-	clock_use_real();
+	clock_use(&clock_real);
 }
 
 static int look(void)

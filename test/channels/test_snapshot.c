@@ -2,6 +2,7 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
+#include "test/channels/clock_virtual.h"
 #include "test/channels/testcase.h"
 
 #include "channels/ach_ring.h"
@@ -21,7 +22,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-	clock_use_real();
+	clock_use(&clock_real);
 	ach_close(&chan);
 	ach_unlink(name);
 }

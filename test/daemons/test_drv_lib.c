@@ -11,6 +11,7 @@
 #include "channels/ach.h"
 #include "channels/ach_ring.h"
 #include "channels/clock.h"
+#include "test/channels/clock_virtual.h"
 #include "test/channels/estop_talk.h"
 #include "test/channels/request_talk.h"
 #include "test/daemons/test_drv_lib.h"
@@ -341,7 +342,7 @@ void drv_lib_end(void)
 	close_reader(&state_reader);
 	close_reader(&event_reader);
 	close_reader(&reply_reader);
-	clock_use_real();
+	clock_use(&clock_real);
 	/* Whatever channels there are. */
 	snprintf(command, sizeof(command), "rm -rf %s /dev/shm/ach*-%s*", drv_lib.folder, drv_lib.prefix);
 	(void)!system(command);

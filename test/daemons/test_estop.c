@@ -10,6 +10,7 @@
 #include "channels/clock.h"
 #include "config/boot.h"
 #include "daemons/estop/estop.h"
+#include "test/channels/clock_virtual.h"
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
@@ -395,7 +396,7 @@ TEST(test_a_suspended_machine_is_unsure)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, turn());
 	e.suspended_ns--;
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
-	clock_use_real();
+	clock_use(&clock_real);
 }
 
 /* ---- channels that cannot be trusted ---- */

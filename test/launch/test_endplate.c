@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "test/channels/clock_virtual.h"
 #include "test/channels/testcase.h"
 
 #include "channels/ach.h"
@@ -778,7 +779,7 @@ TEST(test_a_driver_answers)
 	struct msg_reply reply;
 	pthread_t driver;
 
-	clock_use_real();
+	clock_use(&clock_real);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ach_unlink(full("waist-req"));
 		ach_unlink(full("waist-rep"));
@@ -825,7 +826,7 @@ TEST(test_requests_are_cancelled_and_have_deadlines)
 	struct msg_reply reply = { 0 };
 	pthread_t driver;
 
-	clock_use_real();
+	clock_use(&clock_real);
 	make("waist-req", sizeof(struct msg_request));
 	make("waist-rep", sizeof(struct msg_reply));
 	TEST_ASSERT_EQUAL_INT(0, endplate_cancel(robot)); /* nothing to cancel */
@@ -874,5 +875,5 @@ void tearDown(void)
 	for (size_t i = 0; i < sizeof(channels) / sizeof(*channels); i++)
 		ach_unlink(full(channels[i]));
 	launch_lib_remove(folder);
-	clock_use_real();
+	clock_use(&clock_real);
 }

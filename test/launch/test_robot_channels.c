@@ -2,6 +2,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "test/channels/clock_virtual.h"
 #include "test/channels/testcase.h"
 
 #include "channels/clock.h"
@@ -234,5 +235,5 @@ void tearDown(void)
 	robot_channels_close(&channels);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		ach_unlink(full(names[i]));
-	clock_use_real();
+	clock_use(&clock_real);
 }
