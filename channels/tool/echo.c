@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@ struct echo {
 	int64_t count;
 	struct settings_strings only;
 	bool colour;
+	struct reclog_channel channels[RECLOG_CHANNELS_MAX]; /* of a recording, by their numbers */
 };
 
 /* A message and the facts for its title. */
@@ -73,13 +73,9 @@ static bool has_our_header(enum msg_refusal why)
 
 static void json_hex(struct json *j, const uint8_t *bytes, size_t len)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	json_raw(j, "hex", "\"");
-	for (size_t i = 0; i < len; i++) {
-		fputc(digits[bytes[i] >> 4], j->to);
-		fputc(digits[bytes[i] & 15], j->to);
-	}
+	for (size_t i = 0; i < len; i++)
+		fprintf(j->to, "%02x", bytes[i]);
 	fputc('"', j->to);
 }
 
@@ -249,17 +245,14 @@ static void print_recorded(const struct echo *echo, const struct reclog_record *
 }
 
 /* Those behind the first skip that are wanted; *n: how many are.  0 or TOOL_FAILED; print: else they are counted. */
-static int each_recorded(const struct echo *echo, struct recfile *file, uint64_t skip, bool print, uint64_t *n)
+static int each_recorded(struct echo *echo, struct recfile *file, uint64_t skip, bool print, uint64_t *n)
 {
-	struct reclog_channel *channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*channels)); /* by their numbers */
 	struct reclog_record r;
 	int found = 0, stop = 0;
 
 	*n = 0;
-	if (!channels)
-		return tool_fail("no memory");
 	while (!stop && (found = recfile_next(file, &r)) > 0) {
-		struct reclog_channel *c = &channels[r.channel];
+		struct reclog_channel *c = &echo->channels[r.channel];
 
 		if (r.kind == RECLOG_CHANNEL)
 			reclog_channel_read(c, &r);
@@ -274,14 +267,13 @@ static int each_recorded(const struct echo *echo, struct recfile *file, uint64_t
 		print_recorded(echo, &r, c);
 		stop = *n % ECHO_BATCH ? 0 : out_flush();
 	}
-	free(channels);
 	if (!stop && print)
 		stop = out_flush();
 	return found < 0 || (stop && stop != -ECANCELED) ? TOOL_FAILED : 0;
 }
 
 /* The first pass counts, and says nothing. */
-static int skip_to(const struct echo *echo, struct recfile *file, uint64_t newest, uint64_t *skip)
+static int skip_to(struct echo *echo, struct recfile *file, uint64_t newest, uint64_t *skip)
 {
 	uint64_t n;
 
@@ -290,11 +282,12 @@ static int skip_to(const struct echo *echo, struct recfile *file, uint64_t newes
 	file->quiet = true;
 	if (each_recorded(echo, file, 0, false, &n) || recfile_rewind(file))
 		return TOOL_FAILED;
+	memset(echo->channels, 0, sizeof(echo->channels));
 	*skip = n > newest ? n - newest : 0;
 	return 0;
 }
 
-static int echo_recording(const struct echo *echo, const char *path)
+static int echo_recording(struct echo *echo, const char *path)
 {
 	uint64_t n = 0, newest = newest_asked(echo), skip = 0;
 	struct recfile file;

@@ -5,6 +5,7 @@
 #include "channels/clock.h"
 #include "channels/tool/follow.h"
 #include "channels/tool/tool.h"
+#include "config/grow.h"
 
 #define FOLLOW_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 #define FOLLOW_ROOM 8192	  /* the largest Endplate message */
@@ -52,17 +53,6 @@ uint64_t follow_from(struct follow *f, uint64_t n)
 	return newest;
 }
 
-static bool follow_grow(struct follow *f, size_t need)
-{
-	uint8_t *bytes = realloc(f->bytes, need);
-
-	if (!bytes)
-		return false;
-	f->bytes = bytes;
-	f->room = need;
-	return true;
-}
-
 int follow_next(struct follow *f)
 {
 	for (;;) {
@@ -81,7 +71,7 @@ int follow_next(struct follow *f)
 		case ACH_EAGAIN:
 			return 0;
 		case ACH_OVERFLOW:
-			if (follow_grow(f, f->len))
+			if (grow(&f->bytes, &f->room, f->len, 1))
 				continue;
 			return f->quiet ? -1
 					: tool_report(-1, "%s: no memory for a message of %zu bytes", f->name, f->len);
@@ -133,9 +123,8 @@ int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
 			until = f[i].check_ns < until ? f[i].check_ns : until;
 		}
 		ready = clock_wait(fds, n + 1, until);
-		if (ready < 0) {
+		if (ready < 0)
 			return tool_report(-1, "cannot wait: %s", strerror(-ready));
-		}
 		if (fds[0].ready)
 			return 1;
 		for (size_t i = 0; i < n; i++)

@@ -1,7 +1,6 @@
 /* hz.c: ach hz: how fast, how evenly, how completely and how late messages come. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "channels/clock.h"
@@ -14,15 +13,6 @@
 
 #define HZ_BATCH 1024	      /* messages of a channel before the others are read */
 #define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */
-
-struct hz {
-	int64_t for_ns, count;
-	bool json;
-	size_t n;
-	struct follow *f;
-	struct hz_channel *channels;
-	int width; /* of the longest name */
-};
 
 /* Times between messages.  A struct hist is exact to 1 in 32, and 3 % of an interval is much as jitter goes, so what it
  * counts is by how much the interval differs from a fixed one, the first. */
@@ -50,6 +40,15 @@ struct hz_channel {
 	bool ours;  /* it had a header */
 	struct msg_header h;
 	int64_t t_ns; /* when it was published, or read if it does not say */
+};
+
+struct hz {
+	int64_t for_ns, count;
+	bool json;
+	size_t n;
+	struct follow f[FOLLOW_MAX];
+	struct hz_channel channels[FOLLOW_MAX];
+	int width; /* of the longest name */
 };
 
 static const struct settings_row rows[] = {
@@ -298,12 +297,9 @@ static int measure(struct hz *hz, int64_t until_ns)
 static int run(void *values, int argc, char **argv)
 {
 	struct hz *hz = values;
-	int status;
+	int status = 0;
 
 	hz->width = (int)strlen("channel");
-	hz->f = calloc((size_t)argc, sizeof(*hz->f));
-	hz->channels = calloc((size_t)argc, sizeof(*hz->channels));
-	status = hz->f && hz->channels ? 0 : tool_fail("no memory");
 	while (!status && hz->n < (size_t)argc) {
 		const char *name = argv[hz->n];
 
@@ -317,8 +313,6 @@ static int run(void *values, int argc, char **argv)
 		status = measure(hz, hz->for_ns ? clock_now_ns() + hz->for_ns : CLOCK_NEVER);
 	while (hz->n)
 		follow_close(&hz->f[--hz->n]);
-	free(hz->f);
-	free(hz->channels);
 	return status;
 }
 

@@ -15,11 +15,6 @@ static const struct settings_row rows[] = {
 	SETTINGS_END,
 };
 
-static int refused(const char *name, const struct snapshot *snap)
-{
-	return tool_fail("%s: %s%s", name, snap->status == ACH_CORRUPT ? "corrupt: " : "", ach_errstr());
-}
-
 /* "1234, alive: pciod" */
 static void print_writer(uint32_t pid)
 {
@@ -115,7 +110,7 @@ static int show(ach_channel_t *chan, const char *name, const struct snapshot_lin
 		rate_hz = snapshot_rate(&first, &last);
 	}
 	if (last.status != ACH_OK)
-		return refused(name, &last);
+		return tool_fail("%s: %s%s", name, last.status == ACH_CORRUPT ? "corrupt: " : "", ach_errstr());
 	if (info->json) {
 		json_object(&j, NULL);
 		snapshot_json(&j, name, rate_hz, &last);

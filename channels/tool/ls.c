@@ -12,6 +12,7 @@
 #include "channels/ach_file.h"
 #include "channels/clock.h"
 #include "channels/tool/snapshot.h"
+#include "config/grow.h"
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("json", struct snapshot_line, json, "no", "an array with an object per channel"),
@@ -74,15 +75,8 @@ static int add(struct channels *all, const char *name)
 	enum ach_status status;
 	struct channel *c;
 
-	if (all->n == all->room) {
-		size_t room = all->room ? 2 * all->room : 64;
-
-		c = realloc(all->at, room * sizeof(*c));
-		if (!c)
-			return tool_fail("out of memory");
-		all->at = c;
-		all->room = room;
-	}
+	if (!grow(&all->at, &all->room, all->n + 1, sizeof(*all->at)))
+		return tool_fail("out of memory");
 	c = &all->at[all->n];
 	memset(c, 0, sizeof(*c));
 	snprintf(c->name, sizeof(c->name), "%s", name);
@@ -158,13 +152,13 @@ static const char *const heads[COLUMNS] = { "NAME",	"TYPE", "SIZE", "MODE",	  "O
 					    "MESSAGES", "RATE", "AGE",	"WRITER", "ALIVE" };
 static const unsigned right = 1u << SIZE | 1u << MESSAGES | 1u << RATE | 1u << AGE | 1u << WRITER; /* aligned so */
 
-struct line {
+struct ls_line {
 	char cell[COLUMNS][TOOL_OWNER_MAX];
 };
 
 #define CELL(line, column, ...) snprintf((line)->cell[column], sizeof((line)->cell[column]), __VA_ARGS__)
 
-static void fill(struct line *line, const struct channel *c)
+static void fill(struct ls_line *line, const struct channel *c)
 {
 	const struct snapshot *last = &c->last;
 
@@ -192,7 +186,7 @@ static void fill(struct line *line, const struct channel *c)
 }
 
 /* Columns that are not shown have no width. */
-static size_t measure(const struct line *lines, size_t n, size_t width[COLUMNS], unsigned hidden)
+static size_t measure(const struct ls_line *lines, size_t n, size_t width[COLUMNS], unsigned hidden)
 {
 	size_t sum = 0;
 
@@ -240,7 +234,7 @@ static size_t terminal_width(void)
 
 static int print_table(const struct channels *all)
 {
-	struct line *lines = calloc(all->n, sizeof(*lines));
+	struct ls_line *lines = calloc(all->n, sizeof(*lines));
 	static const int least[] = { OWNER, MODE, SIZE, TYPE };
 	bool colour = tool_colour(stdout);
 	size_t width[COLUMNS], room = terminal_width();

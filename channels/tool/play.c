@@ -1,6 +1,5 @@
 /* play.c: ach play: publishes the messages of a recording again, with the same timing. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "channels/ach_ring.h"
@@ -29,7 +28,7 @@ struct play {
 	bool as_replay, list, force;
 
 	struct recfile file;
-	struct play_channel *channels;
+	struct play_channel channels[RECLOG_CHANNELS_MAX]; /* by their numbers; pages that are not used cost nothing */
 	size_t n;
 
 	struct schedule schedule;
@@ -66,15 +65,6 @@ static const char *item_of(const struct settings_strings *items, const char *nam
 		if (!strncmp(items->item[i], name, len) && items->item[i][len] == end)
 			return items->item[i];
 	return NULL;
-}
-
-/* The channel with that number; there is room for all that a file can have, and memory for those that it has. */
-static struct play_channel *channel(struct play *play, uint16_t number)
-{
-	if (!play->channels)
-		play->channels = calloc(RECLOG_CHANNELS_MAX, sizeof(*play->channels));
-	play->n = number >= play->n ? number + 1u : play->n;
-	return play->channels ? &play->channels[number] : NULL;
 }
 
 static void channel_described(struct play *play, struct play_channel *c, const struct reclog_record *r)
@@ -181,11 +171,10 @@ static int check_items(const struct play *play, const char *option, const struct
 /* Takes note of a record; messages are published elsewhere. */
 static struct play_channel *take_record(struct play *play, const struct reclog_record *r)
 {
-	struct play_channel *c = channel(play, r->channel);
+	struct play_channel *c = &play->channels[r->channel];
 	const struct msg_type *type;
 
-	if (!c)
-		return NULL;
+	play->n = r->channel >= play->n ? r->channel + 1u : play->n;
 	switch (r->kind) {
 	case RECLOG_START:
 		play->real_ns = (int64_t)r->number;
@@ -317,8 +306,6 @@ static int play_pass(struct play *play)
 		struct play_channel *c = take_record(play, &r);
 		int stop = 0;
 
-		if (!c)
-			return tool_report(-1, "no memory");
 		if (!described && r.kind > RECLOG_CHANNEL) { /* the channels are named before all else */
 			described = true;
 			if (check_items(play, "--only", &play->only) || check_items(play, "--map", &play->map) ||
@@ -386,8 +373,7 @@ static int list_file(struct play *play)
 	int n;
 
 	while ((n = recfile_next(&play->file, &r)) > 0) {
-		if (!take_record(play, &r))
-			return tool_fail("no memory");
+		take_record(play, &r);
 		if (r.kind != RECLOG_MESSAGE)
 			continue;
 		if (!play->messages++)
@@ -447,7 +433,6 @@ static int run(void *values, int argc, char **argv)
 	for (size_t i = 0; i < play->n; i++)
 		if (play->channels[i].open)
 			ach_close(&play->channels[i].chan);
-	free(play->channels);
 	return recfile_close(&play->file) ? TOOL_FAILED : status;
 }
 

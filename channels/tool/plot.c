@@ -28,6 +28,7 @@ struct plot {
 	const struct msg_type *type; /* NULL: no message has come yet */
 	struct msg_place place[PLOT_CURVES];
 	struct plot_picture picture;
+	struct plot_curve curves[PLOT_CURVES];
 	struct follow f;
 	int64_t left; /* messages still to come */
 	uint64_t missed, refused;
@@ -115,8 +116,10 @@ static void legend_value(struct plot_curve *c, const struct msg_field *field, co
 		snprintf(c->now, sizeof(c->now), "%.5g", c->value);
 }
 
-static void draw_message(struct plot *plot, const struct follow *f, int64_t now)
+/* For the picture. */
+static void take_message(struct plot *plot, const struct follow *f)
 {
+	const int64_t now = clock_now_ns();
 	struct msg_header h;
 
 	memcpy(&h, f->bytes, sizeof(h));
@@ -130,6 +133,8 @@ static void draw_message(struct plot *plot, const struct follow *f, int64_t now)
 		plot_value(&plot->picture, i, h.t_publish_ns, value);
 		legend_value(&plot->picture.curves[i], plot->place[i].field, f->bytes + plot->place[i].offset);
 	}
+	plot->second_n++;
+	plot->newest_ns = now;
 }
 
 static void print_message(struct plot *plot, const struct follow *f)
@@ -265,15 +270,6 @@ static void set_status(struct plot *plot, int64_t now)
 		text_add(&to, ", %" PRIu64 " of another type", plot->refused);
 }
 
-static void take_message(struct plot *plot, const struct follow *f)
-{
-	int64_t now = clock_now_ns();
-
-	draw_message(plot, f, now);
-	plot->second_n++;
-	plot->newest_ns = now;
-}
-
 static void draw(struct plot *plot, bool moving)
 {
 	static struct winsize before;
@@ -369,13 +365,9 @@ static int run(void *values, int argc, char **argv)
 		return TOOL_FAILED;
 	snprintf(plot->picture.title, sizeof(plot->picture.title), "%s", argv[0]);
 	follow_from(&plot->f, UINT64_MAX);
-	plot->picture.curves = calloc(PLOT_CURVES, sizeof(*plot->picture.curves));
-	if (!plot->picture.curves)
-		status = tool_fail("no memory");
-	else
-		status = tool_is_terminal(stdout) ? draw_live(plot, until_ns) : print_columns(plot, until_ns);
+	plot->picture.curves = plot->curves;
+	status = tool_is_terminal(stdout) ? draw_live(plot, until_ns) : print_columns(plot, until_ns);
 	screen_off();
-	free(plot->picture.curves);
 	follow_close(&plot->f);
 	return status;
 }

@@ -68,15 +68,13 @@ static const struct plot_bin *bin_at(const struct plot_curve *c, int64_t number)
 /* 1, 2 or 5 times a power of ten, at least as large. */
 static double nice(double step)
 {
+	static const int times[] = { 1, 2, 5, 10 };
 	double power = pow(10, floor(log10(step)));
+	size_t i = 0;
 
-	for (int k = 1; k < 10; k = k == 1 ? 2 : 5) {
-		if (k * power >= step * 0.999999)
-			return k * power;
-		if (k == 5)
-			break;
-	}
-	return 10 * power;
+	while (i < 3 && times[i] * power < step * 0.999999)
+		i++;
+	return times[i] * power;
 }
 
 static bool extremes(const struct frame *f, double *min, double *max)
@@ -203,6 +201,19 @@ static void curve_colour(const struct frame *f, size_t curve)
 	colour(f, codes[curve % (sizeof(codes) / sizeof(*codes))]);
 }
 
+/* By which a curve is known. */
+static void print_mark(const struct frame *f, size_t curve)
+{
+	curve_colour(f, curve);
+	if (f->p->ascii)
+		out_text("%c", marks[curve]);
+	else if (f->p->n > 1)
+		out_text("%c", digits[curve]);
+	else
+		out_text("●");
+	colour(f, 0);
+}
+
 static void end_line(const struct frame *f, bool last)
 {
 	out_text("%s%s", f->moving ? "\033[K" : "", last && f->moving ? "" : f->moving ? "\r\n" : "\n");
@@ -278,9 +289,7 @@ static void print_row(const struct frame *f, int row)
 	for (size_t i = 0; i < f->p->n && f->p->n > 1; i++) {
 		if (!isfinite(f->p->curves[i].value) || dot_y(f, f->p->curves[i].value) / f->dots_y != row)
 			continue;
-		curve_colour(f, i);
-		out_text("%c", f->p->ascii ? marks[i] : digits[i]);
-		colour(f, 0);
+		print_mark(f, i);
 		break;
 	}
 	end_line(f, false);
@@ -358,14 +367,7 @@ static int legend(const struct frame *f, bool print)
 			lines++;
 		}
 		if (print) {
-			curve_colour(f, i);
-			if (f->p->ascii)
-				out_text("%c", marks[i]);
-			else if (f->p->n > 1)
-				out_text("%c", digits[i]);
-			else
-				out_text("●");
-			colour(f, 0);
+			print_mark(f, i);
 			out_text(" %-*.*s", at + len < f->columns ? len - 2 : 0, f->columns - 2, text);
 		}
 		at += len;

@@ -19,7 +19,7 @@ struct put {
 	const struct msg_type *type; /* NULL: raw bytes */
 	const struct msg_type *kept; /* that the channel is for; NULL: several, or unknown */
 	bool kept_by_newest;	     /* known from the newest message only */
-	bool newest_told;	     /* and the type of this message, too */
+	bool typed_by_newest;	     /* so is the type of this message */
 	char *input;		     /* what standard input said */
 	uint8_t *bytes;
 	size_t len;

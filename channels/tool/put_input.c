@@ -113,32 +113,21 @@ static int read_input(struct put *put, const char **text)
 	return strlen(input) == len ? 0 : tool_fail("standard input is not text");
 }
 
-static int hex_digit(char c)
-{
-	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-	const char *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)((at - digits) % 16) : -1;
-}
-
 int put_take_hex(struct put *put)
 {
-	size_t n = strlen(put->hex);
-	char quoted[TEXT_QUOTED_MAX];
+	const size_t n = strlen(put->hex);
+	char quoted[TEXT_QUOTED_MAX], pair[3] = "";
 
-	put->bytes = malloc(n / 2 + 1);
+	if (!n || n % 2 || strspn(put->hex, "0123456789abcdefABCDEF") < n)
+		return tool_fail("--hex: %s is not pairs of hexadecimal digits such as DEADBEEF",
+				 text_quote(quoted, put->hex));
+	put->bytes = malloc(n / 2);
 	if (!put->bytes)
 		return tool_fail("no memory");
 	for (; put->len < n / 2; put->len++) {
-		int high = hex_digit(put->hex[2 * put->len]), low = hex_digit(put->hex[2 * put->len + 1]);
-
-		if (high < 0 || low < 0)
-			break;
-		put->bytes[put->len] = (uint8_t)(high << 4 | low);
+		memcpy(pair, put->hex + 2 * put->len, 2);
+		put->bytes[put->len] = (uint8_t)strtoul(pair, NULL, 16);
 	}
-	if (!n || n % 2 || put->len < n / 2)
-		return tool_fail("--hex: %s is not pairs of hexadecimal digits such as DEADBEEF",
-				 text_quote(quoted, put->hex));
 	return 0;
 }
 
@@ -239,7 +228,7 @@ static int find_type(struct put *put, const char *said)
 	if (!put->kept)
 		find_kept(put);
 	put->type = said ? msg_type_by_name(said) : put->kept;
-	put->newest_told = put->kept_by_newest && !said;
+	put->typed_by_newest = put->kept_by_newest && !said;
 	if (put->type)
 		return check_kept(put);
 	if (said)
@@ -250,7 +239,7 @@ static int find_type(struct put *put, const char *said)
 /* The type may be what is wrong with the fields. */
 static int refuse_fields(const struct put *put, const char *error)
 {
-	if (!put->newest_told)
+	if (!put->typed_by_newest)
 		return put_refuse(put, "%s", error);
 	return put_refuse(put, "%s (the newest message in %s is of type %s; --type gives another)", error, put->name,
 			  put->type->name);

@@ -162,24 +162,34 @@ static bool put_notes(struct recorder *rec, size_t i)
 	return true;
 }
 
+static void count_lost(struct recorder_channel *c, uint64_t n)
+{
+	c->missing += n;
+	c->lost += n;
+}
+
+/* A message or a frame, and how many before it were lost. */
+static void put_counted(struct recorder *rec, const struct reclog_record *r, uint64_t missed)
+{
+	struct recorder_channel *c = &rec->channels[r->channel];
+
+	count_lost(c, missed);
+	if (r->len <= RECLOG_BODY_MAX && put_notes(rec, r->channel) && put_record(rec, r))
+		rec->messages++;
+	else
+		count_lost(c, 1);
+}
+
 static void put_message(struct recorder *rec, size_t i)
 {
 	struct recorder_channel *c = &rec->channels[i];
 	struct reclog_record r = record_of(RECLOG_MESSAGE, i, c->f.chan.seq_num);
-
 	const size_t packed = rec->sparse ? sparse_pack(rec->packed, c->f.bytes, c->f.len) : 0;
 
 	r.body = packed ? rec->packed : c->f.bytes;
 	r.len = packed ? packed : c->f.len;
 	r.kind = packed ? RECLOG_SPARSE : RECLOG_MESSAGE;
-	c->missing += c->f.missed;
-	c->lost += c->f.missed;
-	if (r.len <= RECLOG_BODY_MAX && put_notes(rec, i) && put_record(rec, &r)) {
-		rec->messages++;
-	} else {
-		c->missing++;
-		c->lost++;
-	}
+	put_counted(rec, &r, c->f.missed);
 }
 
 /* ---- the channels ---- */
@@ -210,13 +220,6 @@ static void describe(struct recorder *rec, size_t i, uint32_t type)
 		c->what.mode = ach_memory_mode(h);
 		c->id = h->id;
 	}
-}
-
-static uint32_t type_of(const struct follow *f)
-{
-	const struct msg_type *type = NULL;
-
-	return msg_check(f->bytes, f->len, NULL, &type) == MSG_FINE ? type->number : 0;
 }
 
 static uint32_t type_by_name(const char *name)
@@ -292,17 +295,10 @@ static void read_bus(struct recorder *rec, size_t i)
 		uint8_t body[RECLOG_CAN_MAX];
 
 		c->dropped_frames += lost;
-		c->missing += lost;
-		c->lost += lost;
 		r.t_ns = can.t_ns;
 		r.body = body;
 		r.len = reclog_can_write(body, &can);
-		if (put_notes(rec, i) && put_record(rec, &r)) {
-			rec->messages++;
-		} else {
-			c->missing++;
-			c->lost++;
-		}
+		put_counted(rec, &r, lost);
 	}
 }
 
@@ -408,11 +404,12 @@ static int open_now(struct recorder *rec, size_t i)
 	struct follow *f = &rec->channels[i].f;
 	const char *name = rec->channels[i].name;
 	uint32_t type = type_by_name(name);
+	const struct msg_type *found;
 
 	if (follow_open(f, name))
 		return TOOL_FAILED;
 	if (follow_from(f, 1) && follow_next(f) > 0)
-		type = type_of(f);
+		type = msg_check(f->bytes, f->len, NULL, &found) == MSG_FINE ? found->number : 0;
 	f->counts = true;
 	describe(rec, i, type);
 	return 0;

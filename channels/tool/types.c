@@ -62,12 +62,6 @@ static void table_rows(const struct msg_group *group, size_t base, const char *p
 	}
 }
 
-static void table_fields(const struct msg_type *type)
-{
-	printf("# %s: number %u, version %u, %zu bytes\n", type->name, type->number, type->version, type->body->size);
-	table_rows(type->body, 0, "");
-}
-
 /* ---- JSON ---- */
 
 static void json_field(struct json *j, const struct msg_field *f, size_t offset)
@@ -224,8 +218,11 @@ static int run(void *values, int argc, char **argv)
 		print_json(chosen, argc ? (size_t)argc : msg_types_n);
 	else if (!argc)
 		table_types();
-	for (int i = 0; !types->json && i < argc; i++)
-		table_fields(chosen[i]);
+	for (int i = 0; !types->json && i < argc; i++) {
+		printf("# %s: number %u, version %u, %zu bytes\n", chosen[i]->name, chosen[i]->number,
+		       chosen[i]->version, chosen[i]->body->size);
+		table_rows(chosen[i]->body, 0, "");
+	}
 	return 0;
 }
 
