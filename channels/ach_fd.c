@@ -126,13 +126,6 @@ void ach_fd_update(struct ach_handle *h, uint64_t seq)
 	ring_settle(h, seq);
 }
 
-static bool uring_refused(void)
-{
-	const char *no = getenv("ACH_NO_IO_URING");
-
-	return no && *no && strcmp(no, "0");
-}
-
 /* Makes an eventfd of this process, in a child of fork under the number it knows, and what counts in it.  With the
  * lock. */
 int ach_fd_begin(struct ach_handle *h)

@@ -219,11 +219,6 @@ static void fork_prepare(void)
 	pthread_mutex_lock(&watch.lock);
 }
 
-static void fork_parent(void)
-{
-	pthread_mutex_unlock(&watch.lock);
-}
-
 /* A handle that gets no descriptor here keeps the parent's, and ach_channel_fd tries again. */
 static void fork_child(void)
 {
@@ -243,7 +238,7 @@ static void watch_once(void)
 {
 	watch_init();
 	pthread_key_create(&watch.exit, thread_exits);
-	pthread_atfork(fork_prepare, fork_parent, fork_child);
+	pthread_atfork(fork_prepare, ach_watch_unlock, fork_child);
 }
 
 void ach_watch_lock(void)

@@ -62,10 +62,9 @@ static struct ring_set *of(struct clock_set *set)
 
 static bool forbidden(void)
 {
-	const char *no = getenv("ACH_NO_IO_URING");
 	struct utsname name;
 
-	return (no && *no && strcmp(no, "0")) || uname(&name) || strstr(name.version, "PREEMPT_RT");
+	return uring_refused() || uname(&name) || strstr(name.version, "PREEMPT_RT");
 }
 
 /* Not the ring's fault: the next wait tries again. */

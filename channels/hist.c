@@ -1,6 +1,5 @@
 /* hist.c: see hist.h. */
 #include <stddef.h>
-#include <stddef.h>
 
 #include "channels/hist.h"
 

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +29,14 @@ struct uring {
 	_Atomic uint32_t *sq_head, *sq_tail, *sq_flags, *cq_head, *cq_tail, *cq_flags;
 	uint32_t *sq_array, sq_mask, cq_mask;
 };
+
+/* The user does not want any. */
+static inline bool uring_refused(void)
+{
+	const char *no = getenv("ACH_NO_IO_URING");
+
+	return no && *no && strcmp(no, "0");
+}
 
 static inline bool uring_knows_futexes(int fd)
 {

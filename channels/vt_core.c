@@ -1,17 +1,12 @@
 /* vt_core.c: whose turn it is on the virtual clock. */
 #include "channels/vt_core.h"
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* When this slot wants a turn; VT_NEVER: not by itself. */
 static int64_t wants_ns(const struct vt_view *view, int slot, int64_t now_ns)
 {
 	const int64_t from_ns = view->dirty & vt_bit(slot) ? now_ns : view->deadline_ns[slot];
 
-	return later(from_ns, view->floor_ns[slot]);
+	return from_ns > view->floor_ns[slot] ? from_ns : view->floor_ns[slot];
 }
 
 /* The slots whose time has come, and in *next_ns the earliest time of the others. */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define PATH_LEN 512
-#define BURIAL_TRIES 50000
-#define BURIAL_TRY_NS 100000
+#define REAP_TRIES 50000
+#define REAP_TRY_NS 100000
 
 /* ---- the token ---- */
 
@@ -105,7 +105,7 @@ static void hand_over(struct vt_end *end, uint64_t without)
 	if (who == end->me)
 		return;
 	wake(end, who);
-	/* Buried since it was chosen: with vt_page_bury a Dekker pair, one of the two sees the other. */
+	/* Reaped since it was chosen: with vt_page_reap a Dekker pair, one of the two sees the other. */
 	if (who && !(atomic_load_explicit(&page->live, memory_order_seq_cst) & vt_bit(who)))
 		vt_page_ring(end);
 }
@@ -157,13 +157,13 @@ int vt_page_slot(const struct vt_page *page, pid_t pid)
 
 void vt_page_killed(struct vt_end *end, pid_t pid)
 {
-	const struct timespec moment = { 0, BURIAL_TRY_NS };
+	const struct timespec moment = { 0, REAP_TRY_NS };
 	const int slot = vt_page_slot(end->page, pid);
 
 	if (slot <= VT_COORDINATOR)
 		return;
 	vt_page_ring(end);
-	for (int i = 0; i < BURIAL_TRIES && atomic_load(&end->page->live) & vt_bit(slot); i++)
+	for (int i = 0; i < REAP_TRIES && atomic_load(&end->page->live) & vt_bit(slot); i++)
 		nanosleep(&moment, NULL);
 }
 
@@ -172,7 +172,7 @@ void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t star
 	struct vt_page *page = end->page;
 	const int64_t first_ns = vt_page_core(page)->now_ns + startup_ns;
 
-	if (atomic_load(&page->live) & vt_bit(slot)) /* it has ended, but is not buried yet */
+	if (atomic_load(&page->live) & vt_bit(slot)) /* it has ended, but is not reaped yet */
 		vt_page_killed(end, (pid_t)atomic_load(&page->slot[slot].pid));
 	snprintf(page->slot[slot].name, VT_NAME_MAX, "%s", name);
 	atomic_store_explicit(&page->slot[slot].pid, 0, memory_order_relaxed);
@@ -204,7 +204,7 @@ static bool take_from(struct vt_page *page, int slot, bool only_untaken)
 	       token_swap(page, &token, token_next(token, token_copy(token), VT_COORDINATOR));
 }
 
-void vt_page_bury(struct vt_end *end, int slot)
+void vt_page_reap(struct vt_end *end, int slot)
 {
 	struct vt_page *page = end->page;
 	int who;
@@ -225,7 +225,7 @@ bool vt_page_is_ours(struct vt_end *end)
 	const int who = token_who(atomic_load_explicit(&end->page->token, memory_order_seq_cst));
 
 	if (who && !(atomic_load_explicit(&end->page->live, memory_order_seq_cst) & vt_bit(who)))
-		take_from(end->page, who, false); /* handed to one that was just buried */
+		take_from(end->page, who, false); /* handed to one that was just reaped */
 	return token_who(atomic_load_explicit(&end->page->token, memory_order_acquire)) == VT_COORDINATOR;
 }
 
@@ -326,12 +326,17 @@ static void fill(struct vt_page *page, int64_t begin_ns)
 	page->magic = VT_PAGE_MAGIC;
 }
 
+static const char *bell_path(char bell[PATH_LEN], const char *path)
+{
+	snprintf(bell, PATH_LEN, "%s.bell", path);
+	return bell;
+}
+
 void vt_page_remove(const char *path)
 {
 	char bell[PATH_LEN];
 
-	snprintf(bell, sizeof(bell), "%s.bell", path);
-	unlink(bell);
+	unlink(bell_path(bell, path));
 	unlink(path);
 }
 
@@ -341,12 +346,12 @@ int vt_page_create(const char *path, int64_t begin_ns)
 	struct vt_page *page = NULL;
 	int fd, err = 0;
 
-	snprintf(bell, sizeof(bell), "%s.bell", path);
 	vt_page_remove(path);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (fd < 0)
 		return -errno;
-	if (mkfifo(bell, 0600) || ftruncate(fd, sizeof(*page)) || !(page = map_page(fd, PROT_READ | PROT_WRITE)))
+	if (mkfifo(bell_path(bell, path), 0600) || ftruncate(fd, sizeof(*page)) ||
+	    !(page = map_page(fd, PROT_READ | PROT_WRITE)))
 		err = -errno;
 	close(fd);
 	if (page) {
@@ -381,10 +386,9 @@ int vt_page_join(struct vt_end *end, const char *path, int slot)
 {
 	char bell[PATH_LEN];
 
-	snprintf(bell, sizeof(bell), "%s.bell", path);
 	*end = (struct vt_end){ .me = slot, .page = vt_page_open(path, true), .bell = -1 };
 	if (end->page)
-		end->bell = open(bell, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+		end->bell = open(bell_path(bell, path), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (end->bell < 0)
 		return -errno;
 	atomic_store_explicit(&end->page->slot[slot].pid, (uint32_t)getpid(), memory_order_release);

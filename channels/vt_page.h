@@ -26,7 +26,7 @@ struct vt_slot {
 	_Alignas(64) _Atomic uint32_t grant; /* futex: counts the turns given to this slot */
 	_Atomic uint32_t pid;		     /* 0: its process has not been started yet */
 	_Atomic uint32_t incarnation;
-	_Atomic uint32_t kill_after; /* it ends itself at its so-manieth action; 0: not planned */
+	_Atomic uint32_t kill_after; /* it kills itself at the Nth action from now; 0: not planned */
 	_Atomic uint32_t charged;    /* its processor time passes on the clock */
 	_Atomic int64_t charged_ns;
 	_Atomic uint32_t weight;      /* it shares what processes with a period leave; 0: a processor of its own */
@@ -104,14 +104,14 @@ void vt_page_ring(struct vt_end *end);	/* wakes the coordinator */
 void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t startup_ns);
 void vt_page_started(struct vt_end *end, int slot); /* by the new process, before exec */
 void vt_page_forget(struct vt_end *end, int slot);  /* its process was not started */
-/* After SIGKILL, by the holder of the token: waits until the coordinator has buried it, so that it dies now. */
+/* After SIGKILL, by the holder of the token: waits until the coordinator has reaped it, so that it dies now. */
 void vt_page_killed(struct vt_end *end, pid_t pid);
 int vt_page_slot(const struct vt_page *page, pid_t pid); /* -1: none */
 
 /* The coordinator's. */
 bool vt_page_is_ours(struct vt_end *end); /* has it the token? */
 bool vt_page_at_rest(const struct vt_end *end);
-void vt_page_bury(struct vt_end *end, int slot);   /* its process has ended: all look, its token is the coordinator's */
+void vt_page_reap(struct vt_end *end, int slot);   /* its process has ended: all look, its token is the coordinator's */
 bool vt_page_revoke(struct vt_end *end, int slot); /* stopped before it took the token: held from now on */
 
 /* The object of that name, created if needed; NULL: there are too many. */

@@ -5,6 +5,7 @@
 
 #include "channels/ach_ring.h"
 #include "channels/vt_clock.h"
+#include "config/grow.h"
 
 struct vt_set {
 	struct clock_set set;
@@ -79,15 +80,8 @@ static int set_add_channel(struct clock_set *set, ach_channel_t *chan, uint32_t 
 {
 	struct vt_set *s = of(set);
 
-	if (s->n == s->room) {
-		const size_t room = 2 * s->room + 8;
-		struct vt_watched *more = realloc(s->channels, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		s->channels = more;
-		s->room = room;
-	}
+	if (!grow(&s->channels, &s->room, s->n + 1, sizeof(*s->channels)))
+		return -ENOMEM;
 	s->channels[s->n++] = (struct vt_watched){ chan, tag };
 	vt_clock_watch(chan->handle);
 	return 0;

@@ -76,7 +76,7 @@ static void bury_unnamed(struct achtime *t, int slot, uint32_t pid)
 	if (pid || !(live & vt_bit(slot)) || live & vt_bit(ACHSTART))
 		t->named_ns[slot] = now_ns;
 	else if (now_ns - t->named_ns[slot] > UNNAMED_NS)
-		vt_page_bury(&t->end, slot);
+		vt_page_reap(&t->end, slot);
 }
 
 static void open_pidfds(struct achtime *t)
@@ -92,7 +92,7 @@ static void open_pidfds(struct achtime *t)
 		t->pid[i] = pid;
 		t->pidfd[i] = pid ? pidfd_open((pid_t)pid, 0) : -1;
 		if (pid && t->pidfd[i] < 0)
-			vt_page_bury(&t->end, i); /* it has ended already */
+			vt_page_reap(&t->end, i); /* it has ended already */
 	}
 }
 
@@ -100,7 +100,7 @@ static void bury(struct achtime *t, int slot)
 {
 	close(t->pidfd[slot]);
 	t->pidfd[slot] = -1;
-	vt_page_bury(&t->end, slot);
+	vt_page_reap(&t->end, slot);
 	vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
 }
 

@@ -418,7 +418,7 @@ static void bury_ended(void)
 
 		if (ended.fd < 0 || poll(&ended, 1, 0) < 1)
 			continue;
-		vt_page_bury(&co, i);
+		vt_page_reap(&co, i);
 		close(pidfds[i]);
 		pidfds[i] = -1;
 		status_of[i] = lib_join(pids[i]);

@@ -198,7 +198,7 @@ static void bury(int slot)
 	lib_kill(pids[slot]);
 	pids[slot] = 0;
 	atomic_compare_exchange_strong(&shared->running, &own, 0);
-	vt_page_bury(&co, slot);
+	vt_page_reap(&co, slot);
 }
 
 static void expect_turns(size_t n, const struct turn *turns)
@@ -358,7 +358,7 @@ TEST(test_chosen_but_dead)
 	lib_kill(pids[1]);
 	let_go(1010); /* to the dead */
 	TEST_ASSERT_FALSE(vt_page_is_ours(&co));
-	vt_page_bury(&co, 1);
+	vt_page_reap(&co, 1);
 	pids[1] = 0;
 	TEST_ASSERT_TRUE(vt_page_is_ours(&co));
 	run_until(1020);
