@@ -16,7 +16,7 @@
  *	struct options options = { .program = "pciod", .about = "drives Schunk PowerCube modules",
  *				   .rows = rows, .values = &line, .version = VERSION, .settings = &settings };
  *
- *	status = options_main(&options, &argc, argv, &errors);
+ *	status = options_main(&options, &argc, argv);
  *	if (status != OPTIONS_RUN)
  *		return status;
  *
@@ -60,9 +60,9 @@ struct options {
 enum options_outcome options_read(struct options *options, int *argc, char **argv, struct error_sink *errors);
 
 /* Reads the line of a program, and answers --help, --version and --settings on standard output.  Returns OPTIONS_RUN,
- * or the status to exit with: 0 behind an answer, 100 if the line is wrong. */
+ * or the status to exit with: 0 behind an answer, 100 if the line is wrong, behind lines on standard error. */
 #define OPTIONS_RUN -1
-int options_main(struct options *options, int *argc, char **argv, struct error_sink *errors);
+int options_main(struct options *options, int *argc, char **argv);
 
 /* Prints what was asked for. */
 void options_answer(const struct options *options, FILE *to);

@@ -102,9 +102,10 @@ void options_answer(const struct options *options, FILE *to)
 	}
 }
 
-int options_main(struct options *options, int *argc, char **argv, struct error_sink *errors)
+int options_main(struct options *options, int *argc, char **argv)
 {
-	const enum options_outcome outcome = options_read(options, argc, argv, errors);
+	const enum options_outcome outcome =
+		options_read(options, argc, argv, &(struct error_sink){ error_to_stderr, NULL, 0 });
 
 	if (outcome != OPTIONS_ANSWER)
 		return outcome == OPTIONS_GO ? OPTIONS_RUN : 100;

@@ -46,10 +46,8 @@ int program_frame(int64_t t_ns, const char *bus, const struct frame *f)
 
 int program_options(struct options *options, int *argc, char **argv)
 {
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-
 	program_name = options->program;
-	return options_main(options, argc, argv, &errors);
+	return options_main(options, argc, argv);
 }
 
 int program_robot(const char *robot)

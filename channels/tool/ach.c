@@ -61,13 +61,12 @@ static int run_command(const struct tool_command *command, int argc, char **argv
 				   .arguments_min = command->arguments_min,
 				   .arguments_max = command->arguments_max,
 				   .notes = command->notes };
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	int status;
 
 	if (!values)
 		return tool_fail("no memory");
 	snprintf(program, sizeof(program), "ach %s", command->name);
-	status = options_main(&options, &argc, argv, &errors);
+	status = options_main(&options, &argc, argv);
 	if (status == OPTIONS_RUN)
 		status = command->run(values, argc, argv);
 	else if (status)

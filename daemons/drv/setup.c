@@ -255,7 +255,7 @@ int setup_read(struct setup *s, const struct drv_driver *driver, int argc, char 
 	link_tables(s);
 	if (settings_defaults(&s->loop, &errors))
 		return EXIT_WRONG;
-	status = options_main(&options, &argc, argv, &errors);
+	status = options_main(&options, &argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
 	s->frames = given.frames;

@@ -239,7 +239,7 @@ static int report(const struct controller *c, struct error_sink *errors)
 int main(int argc, char **argv)
 {
 	struct error_who who = { "pendulumctl", NULL, ERROR_FATAL };
-	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = { error_to_stderr, &who, 0 };
 	static struct controller c;
 	struct line line = { 0 };
 	struct options options = { .program = "pendulumctl",
@@ -247,9 +247,8 @@ int main(int argc, char **argv)
 				   .rows = rows,
 				   .values = &line,
 				   .version = OPTIONS_VERSION };
-	int status;
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &plain);
 	if (status != OPTIONS_RUN)
 		return status;
 	c.line = &line;

@@ -62,16 +62,14 @@ int main(int argc, char **argv)
 {
 	static struct world world;
 	const struct simulator simulator = { "pendulumsim", 1, &world, set, step, get };
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	struct line line = { 0 };
 	struct options options = { .program = "pendulumsim",
 				   .about = "simulates a pendulum with a motor",
 				   .rows = rows,
 				   .values = &line,
 				   .version = OPTIONS_VERSION };
-	int status;
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &errors);
 	if (status != OPTIONS_RUN)
 		return status;
 	world.work = (struct work){ .mean_ns = line.work_ns, .seed = line.seed };

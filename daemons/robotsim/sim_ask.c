@@ -186,7 +186,6 @@ int sim_ask(int argc, char **argv)
 {
 	const char *verb = argv[0];
 	const struct options *row = verbs;
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	struct ask line = { 0 };
 	char *words[ARGUMENTS_MAX + 1];
 	struct options options;
@@ -197,7 +196,7 @@ int sim_ask(int argc, char **argv)
 	options = *row;
 	options.values = &line;
 	argc = with_dashes(argc, argv, words);
-	status = options_main(&options, &argc, words, &errors);
+	status = options_main(&options, &argc, words);
 	if (status != OPTIONS_RUN)
 		return status;
 	status = ask(options.program, &line, verb, argc, words);

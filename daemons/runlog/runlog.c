@@ -518,7 +518,7 @@ int main(int argc, char **argv)
 	struct error_sink errors = { error_to_stderr, &me, 0 };
 	int status, stop;
 
-	status = options_main(&options, &argc, argv, &errors);
+	status = options_main(&options, &argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
 	r.begin_ns = line.begin_ns ? line.begin_ns : vt_clock_end() ? BEGIN_NS : clock_now_ns();

@@ -278,10 +278,9 @@ int main(int argc, char **argv)
 		.notes = "FILE says which channels are published, and what may come in: achdds(1).\n",
 	};
 	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
-	int status;
+	struct error_sink errors = { error_to_stderr, &me, 0 };
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &plain);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (!text_is_name(a.line.name)) {

@@ -281,7 +281,7 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 int main(int argc, char **argv)
 {
 	struct error_who who = { "achstart", NULL, ERROR_FATAL };
-	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = { error_to_stderr, &who, 0 };
 	struct line line = { 0 };
 	struct options options = { .program = "achstart",
 				   .about = "brings a robot up from its launch file, and restarts daemons that die",
@@ -292,9 +292,8 @@ int main(int argc, char **argv)
 				   .arguments_max = 1,
 				   .version = OPTIONS_VERSION };
 	struct launch launch;
-	int status;
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &plain);
 	if (status != OPTIONS_RUN)
 		return status;
 	status = 0;

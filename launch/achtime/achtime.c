@@ -351,7 +351,7 @@ static int read_plan(struct plan *plan, const struct line *line, struct error_si
 int main(int argc, char **argv)
 {
 	struct error_who who = { "achtime", NULL, ERROR_FATAL };
-	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = { error_to_stderr, &who, 0 };
 	struct line line = { 0 };
 	struct options options = { .program = "achtime",
 				   .about = "keeps the virtual clock of a robot; achstart --virtual starts it",
@@ -359,9 +359,8 @@ int main(int argc, char **argv)
 				   .values = &line,
 				   .version = OPTIONS_VERSION };
 	static struct achtime t;
-	int status;
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &plain);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (!line.page) {

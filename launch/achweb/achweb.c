@@ -329,10 +329,9 @@ int main(int argc, char **argv)
 		.version = OPTIONS_VERSION,
 	};
 	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
-	int status;
+	struct error_sink errors = { error_to_stderr, &me, 0 };
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &plain);
 	if (status != OPTIONS_RUN)
 		return status;
 	status = check(&errors);

@@ -158,7 +158,6 @@ static int run(const struct line *line, const char *device)
 
 int main(int argc, char **argv)
 {
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	struct line line = { 0 };
 	struct options options = { .program = "hubo-console",
 				   .about = "a command line for Hubo",
@@ -167,9 +166,8 @@ int main(int argc, char **argv)
 				   .arguments = "[DEVICE]",
 				   .arguments_max = 1,
 				   .version = OPTIONS_VERSION };
-	int status;
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &errors);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (!line.verbs)

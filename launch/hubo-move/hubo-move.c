@@ -137,7 +137,6 @@ static const struct settings_row rows[] = {
 
 int main(int argc, char **argv)
 {
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	struct line line = { 0 };
 	struct options options = { .program = "hubo-move",
 				   .about = "has Hubo wave, or walk in place",
@@ -147,9 +146,8 @@ int main(int argc, char **argv)
 				   .arguments_min = 1,
 				   .arguments_max = 2,
 				   .version = OPTIONS_VERSION };
-	int status;
+	int status = options_main(&options, &argc, argv);
 
-	status = options_main(&options, &argc, argv, &errors);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (strcmp(argv[0], "wave") != 0 && strcmp(argv[0], "walk") != 0) {
