@@ -73,10 +73,9 @@ int amciod_list_read(struct amciod_list *list, const char *text, const struct am
 			wrong = read_piece(piece, buses, &item);
 		if (!wrong)
 			wrong = add(list, &item);
-		if (wrong) {
-			error_add(errors, "%s: %s: %s", buses->where, text_quote(quoted, shown), wrong);
-			return -EINVAL;
-		}
+		if (wrong)
+			return error_refuse(errors, -EINVAL, "%s: %s: %s", buses->where, text_quote(quoted, shown),
+					    wrong);
 		p += len;
 		if (!*p)
 			return 0;

@@ -44,8 +44,7 @@ static int interface_name(char name[CLAIM_MAX], const char *interface, const cha
 	}
 	if (n < CLAIM_MAX)
 		return 0;
-	error_add(errors, "%.80s...: the name is too long for a claim", interface);
-	return -ENAMETOOLONG;
+	return error_refuse(errors, -ENAMETOOLONG, "%.80s...: the name is too long for a claim", interface);
 }
 
 /* FNV-1a. */
@@ -103,14 +102,11 @@ static int taken(int fd, const struct sockaddr_un *address, socklen_t len, const
 
 	if (connect(fd, (const struct sockaddr *)address, len) && errno == ECONNREFUSED)
 		return -EAGAIN;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &holder, &size) || holder.pid <= 0) {
-		error_add(errors, "%s is taken by another process", label);
-		return -EBUSY;
-	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &holder, &size) || holder.pid <= 0)
+		return error_refuse(errors, -EBUSY, "%s is taken by another process", label);
 	program_of(holder.pid, program);
-	error_add(errors, "%s is taken by %s, process %d of uid %u", label, *program ? program : "another program",
-		  (int)holder.pid, (unsigned int)holder.uid);
-	return -EBUSY;
+	return error_refuse(errors, -EBUSY, "%s is taken by %s, process %d of uid %u", label,
+			    *program ? program : "another program", (int)holder.pid, (unsigned int)holder.uid);
 }
 
 static int claim_once(const struct sockaddr_un *address, socklen_t len, const char *label, struct error_sink *errors)

@@ -211,10 +211,10 @@ static int check_limits(const struct drv *drv, struct error_sink *errors)
 	for (unsigned int i = 0; i < drv->buses_n && drv->joints_n && drv->driver->ref && !drv->setup.device; i++) {
 		if (!drv->buses[i].real)
 			continue;
-		error_add(errors,
-			  "no limits for joint %s on %s: write limits: in a robot file, and give it with --config",
-			  drv->joints[0], drv->buses[i].setup->interface);
-		return EXIT_WRONG;
+		return error_refuse(
+			errors, EXIT_WRONG,
+			"no limits for joint %s on %s: write limits: in a robot file, and give it with --config",
+			drv->joints[0], drv->buses[i].setup->interface);
 	}
 	return 0;
 }

@@ -51,8 +51,7 @@ int64_t drv_period_ns(const struct drv *drv)
 
 static int no_room(struct error_sink *errors, const char *what, int max)
 {
-	error_add(errors, "more than %d %s", max, what);
-	return -ENOSPC;
+	return error_refuse(errors, -ENOSPC, "more than %d %s", max, what);
 }
 
 static bool has_bus(const struct drv *drv, unsigned int bus, uint32_t id, struct error_sink *errors)

@@ -35,10 +35,8 @@ int drv_add_part(struct drv *drv, const char *name, const unsigned int *joints, 
 
 	if (!drv->parts)
 		drv->parts = calloc(1, sizeof(*drv->parts));
-	if (!drv->parts || drv->parts->n == DRV_PARTS_MAX || n > MSG_JOINTS) {
-		error_add(errors, "part %s: %s", name, drv->parts ? "too many" : strerror(ENOMEM));
-		return -ENOSPC;
-	}
+	if (!drv->parts || drv->parts->n == DRV_PARTS_MAX || n > MSG_JOINTS)
+		return error_refuse(errors, -ENOSPC, "part %s: %s", name, drv->parts ? "too many" : strerror(ENOMEM));
 	snprintf(channel, sizeof(channel), "%s-%s-state", drv->setup.name, name);
 	output = drv_add_output(drv, channel, msg_joint_state_number, errors);
 	snprintf(channel, sizeof(channel), "%s-%s-ref", drv->setup.name, name);

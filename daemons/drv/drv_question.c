@@ -15,10 +15,9 @@ int drv_add_question(struct drv *drv, const struct drv_question *question, struc
 	struct drv_send *send;
 	int number;
 
-	if (!there || drv->receives[question->receive].bus != bus) {
-		error_add(errors, "a question needs a row to send and a row to receive, on the same bus");
-		return -EINVAL;
-	}
+	if (!there || drv->receives[question->receive].bus != bus)
+		return error_refuse(errors, -EINVAL,
+				    "a question needs a row to send and a row to receive, on the same bus");
 	number = drv_ask_add(&drv->asks, question);
 	if (number == -ENOSPC)
 		error_add(errors, "more than %d questions", DRV_ASK_QUESTIONS_MAX);

@@ -98,31 +98,30 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 	memset(port, 0, sizeof(*port));
 	port->type = type;
 	port->mode = mode;
-	if (port_name(port->name, channel)) {
-		error_add(errors, "%s: the channel's name is longer than %d bytes", channel, PORT_NAME_MAX - 1);
-		return -EINVAL;
-	}
+	if (port_name(port->name, channel))
+		return error_refuse(errors, -EINVAL, "%s: the channel's name is longer than %d bytes", channel,
+				    PORT_NAME_MAX - 1);
 	status = open_or_make(port);
 	switch (status) {
 	case ACH_OK:
 		return 0;
 	case ACH_EINVAL:
-		error_add(errors, "channel %s: too small for messages of type %s (%zu bytes): remove it with ach rm %s",
-			  port->name, type->name, type->body->size, port->name);
-		return -EINVAL;
+		return error_refuse(
+			errors, -EINVAL,
+			"channel %s: too small for messages of type %s (%zu bytes): remove it with ach rm %s",
+			port->name, type->name, type->body->size, port->name);
 	case ACH_BAD_SHM_FILE:
 		error_add(errors,
 			  "channel %s: its file is not a channel, or of another version: remove it with ach rm %s",
 			  port->name, port->name);
 		return -EIO; /* achstart removes it; the next start may find a new one */
 	case ACH_INVALID_NAME:
-		error_add(errors, "channel %s: no name for a channel", port->name);
-		return -EINVAL;
+		return error_refuse(errors, -EINVAL, "channel %s: no name for a channel", port->name);
 	case ACH_EACCES:
 		return port_foreign(port->name, errors);
 	default:
-		error_add(errors, "channel %s: %s: %s", port->name, ach_result_to_string(status), ach_errstr());
-		return -EIO;
+		return error_refuse(errors, -EIO, "channel %s: %s: %s", port->name, ach_result_to_string(status),
+				    ach_errstr());
 	}
 }
 

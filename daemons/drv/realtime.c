@@ -22,11 +22,10 @@ static int lock_memory(struct error_sink *errors)
 	/* What is freed stays with the process, and no allocation makes a mapping of its own. */
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_MMAP_MAX, 0);
-	if (mlockall(MCL_CURRENT | MCL_FUTURE)) {
-		error_add(errors, "memory is not locked: %s; it takes CAP_IPC_LOCK or a larger limit (ulimit -l)",
-			  strerror(errno));
-		return 1;
-	}
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return error_refuse(errors, 1,
+				    "memory is not locked: %s; it takes CAP_IPC_LOCK or a larger limit (ulimit -l)",
+				    strerror(errno));
 	touch_stack();
 	return 0;
 }

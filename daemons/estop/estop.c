@@ -104,11 +104,9 @@ int estop_open(struct estop *e, const struct estop_options *options, struct erro
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++) {
 		struct estop_channel *c = &e->channel[i];
 
-		if (port_name(c->name, channels[i].name)) {
-			error_add(errors, "%s: the channel's name is longer than %d bytes", channels[i].name,
-				  PORT_NAME_MAX - 1);
-			return -EINVAL;
-		}
+		if (port_name(c->name, channels[i].name))
+			return error_refuse(errors, -EINVAL, "%s: the channel's name is longer than %d bytes",
+					    channels[i].name, PORT_NAME_MAX - 1);
 		if (estop_channel_open(e, i, c) == ACH_ENOENT && options->make)
 			make_channel(e, i, c);
 	}

@@ -114,8 +114,7 @@ int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level l
 	*base = seen->seq[0] + 1;
 	if (put(c, &msg) == ACH_OK)
 		return 0;
-	error_add(errors, "channel %s: %s", c->name, c->why);
-	return -EIO;
+	return error_refuse(errors, -EIO, "channel %s: %s", c->name, c->why);
 }
 
 /* ---- for the others ---- */

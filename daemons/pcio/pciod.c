@@ -142,22 +142,19 @@ static int add_bus(struct pciod *p, struct drv *drv, unsigned int bus, struct er
 	};
 	const struct robot_bus *robot = drv_robot_bus(drv, bus);
 
-	if (!p->buses[bus].modules) {
-		error_add(errors, "bus %s: none of the modules is on it; leave it out, or name one in modules",
-			  drv_bus_name(drv, bus));
-		return -EINVAL;
-	}
+	if (!p->buses[bus].modules)
+		return error_refuse(errors, -EINVAL,
+				    "bus %s: none of the modules is on it; leave it out, or name one in modules",
+				    drv_bus_name(drv, bus));
 	if (drv_add_claim(drv, bus, "pcio", errors) < 0)
 		return -EINVAL;
 	if (!p->settings.sync_motion)
 		return 0;
-	if (!robot || strcmp(robot->clock, CLOCK_FRAME)) {
-		error_add(errors,
-			  "sync_motion: moves would wait for ever: bus %s has no clock frame " CLOCK_FRAME
-			  "; write clock: " CLOCK_FRAME " for it in the robot file",
-			  drv_bus_name(drv, bus));
-		return -EINVAL;
-	}
+	if (!robot || strcmp(robot->clock, CLOCK_FRAME))
+		return error_refuse(errors, -EINVAL,
+				    "sync_motion: moves would wait for ever: bus %s has no clock frame " CLOCK_FRAME
+				    "; write clock: " CLOCK_FRAME " for it in the robot file",
+				    drv_bus_name(drv, bus));
 	return drv_add_receive(drv, &clock, errors) < 0 ? -EINVAL : 0;
 }
 

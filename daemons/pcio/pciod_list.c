@@ -26,8 +26,7 @@ static int __attribute__((format(printf, 2, 3))) wrong(struct reading *r, const 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	error_add(r->errors, "%s: %s", r->buses->where, text);
-	return -EINVAL;
+	return error_refuse(r->errors, -EINVAL, "%s: %s", r->buses->where, text);
 }
 
 static int not_a_module(struct reading *r)

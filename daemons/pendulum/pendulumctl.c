@@ -225,10 +225,8 @@ static int report(const struct controller *c, struct error_sink *errors)
 	FILE *to = output ? fopen(output, "we") : NULL;
 	const bool upright = is_upright(c);
 
-	if (output && (!to || write_csv(c, to))) {
-		error_add(errors, "%s: %s", output, strerror(errno));
-		return FAILED;
-	}
+	if (output && (!to || write_csv(c, to)))
+		return error_refuse(errors, FAILED, "%s: %s", output, strerror(errno));
 	printf("%s: %" PRId64 " cycles, %" PRId64
 	       " missed; computing took %.6f s by the clock, %.6f s of a processor\n",
 	       upright ? "upright" : "fell", c->n, c->line->cycles - c->n, (double)c->by_clock_ns / 1e9,

@@ -75,11 +75,9 @@ static int add(struct sim *sim, const struct robot_device *device, const struct 
 	d->counts = (double)driver->counts;
 	if (settings_defaults(&settings, errors) || settings_read(&settings, device->sim, errors))
 		return -EINVAL;
-	if (d->settings.continuous_a > d->settings.peak_a) {
-		error_add(errors, "devices.%s.sim: continuous: %g A is above the peak, %g A", device->name,
-			  d->settings.continuous_a, d->settings.peak_a);
-		return -EINVAL;
-	}
+	if (d->settings.continuous_a > d->settings.peak_a)
+		return error_refuse(errors, -EINVAL, "devices.%s.sim: continuous: %g A is above the peak, %g A",
+				    device->name, d->settings.continuous_a, d->settings.peak_a);
 	return 0;
 }
 

@@ -104,17 +104,14 @@ int pcube_settings_complete(struct settings *settings, const struct pcube_given 
 		s->ends[1] = s->limits[1] + 0.1;
 		s->ends_n = 2;
 	}
-	if (is_wrong(s->limits, s->limits_n) || is_wrong(s->ends, s->ends_n)) {
-		error_add(errors, "%s: limits and ends are two numbers each, the lower one first: [-1, 1]", where);
-		return -EINVAL;
-	}
+	if (is_wrong(s->limits, s->limits_n) || is_wrong(s->ends, s->ends_n))
+		return error_refuse(errors, -EINVAL,
+				    "%s: limits and ends are two numbers each, the lower one first: [-1, 1]", where);
 	if (!settings_given(settings, "position"))
 		s->position = place(s->limits, 0.01);
-	if (s->position < s->ends[0] || s->position > s->ends[1]) {
-		error_add(errors, "%s: position: %g rad is beyond the ends of the joint, %g to %g", where, s->position,
-			  s->ends[0], s->ends[1]);
-		return -EINVAL;
-	}
+	if (s->position < s->ends[0] || s->position > s->ends[1])
+		return error_refuse(errors, -EINVAL, "%s: position: %g rad is beyond the ends of the joint, %g to %g",
+				    where, s->position, s->ends[0], s->ends[1]);
 	if (!settings_given(settings, "home"))
 		s->home = place(s->limits, 0);
 	if (!settings_given(settings, "home_offset"))

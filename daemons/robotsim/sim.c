@@ -129,10 +129,9 @@ int sim_share_ear(struct sim *sim, struct sim_unit *unit, struct error_sink *err
 			unit->ear = &sim->ears[i];
 			return 0;
 		}
-	if (sim->ears_n == SIM_EARS_MAX) {
-		error_add(errors, "%s: robotsim plays such boards on %d buses at most", unit->name, SIM_EARS_MAX);
-		return -EINVAL;
-	}
+	if (sim->ears_n == SIM_EARS_MAX)
+		return error_refuse(errors, -EINVAL, "%s: robotsim plays such boards on %d buses at most", unit->name,
+				    SIM_EARS_MAX);
 	ear = unit->ear = &sim->ears[sim->ears_n++];
 	*ear = (struct sim_ear){ .device = unit->device, .on = unit->on, .filters_n = unit->filters_n };
 	memcpy(ear->filters, unit->filters, sizeof(ear->filters));

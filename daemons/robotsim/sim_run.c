@@ -151,10 +151,8 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 	r = clock_set_open(&set);
 	if (!r)
 		r = clock_set_add_fd(set, stop, POLLIN, TAG_STOP);
-	if (r) {
-		error_add(errors, "unable to wait: %s", strerror(-r));
-		return SIM_FAILED;
-	}
+	if (r)
+		return error_refuse(errors, SIM_FAILED, "unable to wait: %s", strerror(-r));
 	r = sim_control_open(&control, &sim, errors);
 	if (r)
 		return SIM_FAILED;
@@ -227,10 +225,8 @@ int sim_run(int argc, char **argv)
 	case OPTIONS_GO:
 		break;
 	}
-	if (line.robot && run_robot(line.robot)) {
-		error_add(&errors, "--robot: %s is not a valid name", line.robot);
-		return SIM_WRONG;
-	}
+	if (line.robot && run_robot(line.robot))
+		return error_refuse(&errors, SIM_WRONG, "--robot: %s is not a valid name", line.robot);
 	if (robot_open(&robot, argv[0], &errors))
 		return SIM_WRONG;
 	status = sim_load(&sim, &robot, &errors) ? SIM_WRONG : run(&line, &robot, &errors);

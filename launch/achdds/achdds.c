@@ -283,10 +283,8 @@ int main(int argc, char **argv)
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!text_is_name(a.line.name)) {
-		error_add(&errors, "--name: %s is not a valid name", a.line.name);
-		return WRONG;
-	}
+	if (!text_is_name(a.line.name))
+		return error_refuse(&errors, WRONG, "--name: %s is not a valid name", a.line.name);
 	if (plan_open(&a.bridge.plan, argv[0], &errors))
 		return WRONG;
 	if (a.line.check) {

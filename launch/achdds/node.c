@@ -111,8 +111,7 @@ static void secure(dds_qos_t *qos, const struct node_security *s)
 /* A line with the reason that the library gave; -EIO. */
 static int refuse(struct error_sink *errors, const char *what, dds_return_t r)
 {
-	error_add(errors, "unable to open %s: %s", what, *said ? said : dds_strretcode(r));
-	return -EIO;
+	return error_refuse(errors, -EIO, "unable to open %s: %s", what, *said ? said : dds_strretcode(r));
 }
 
 static int open_participant(struct node *n, const struct node_options *o, struct error_sink *errors)

@@ -174,10 +174,8 @@ static int claim_channels(struct error_sink *errors)
 	char name[PORT_NAME_MAX];
 	int fd = -EBUSY;
 
-	if (port_name(name, "estop")) {
-		error_add(errors, "$ENDPLATE_PREFIX is too long");
-		return -ENAMETOOLONG;
-	}
+	if (port_name(name, "estop"))
+		return error_refuse(errors, -ENAMETOOLONG, "$ENDPLATE_PREFIX is too long");
 	/* A process that a killed achstart was about to start has it until exec. */
 	for (int i = 0; i < CLAIM_TRIES && fd == -EBUSY; i++) {
 		if (i)

@@ -267,8 +267,7 @@ static pid_t start_process(const struct start *start)
 
 static int refuse(struct error_sink *errors, const char *path, int error)
 {
-	error_add(errors, "unable to start %s: %s", path, strerror(error));
-	return -error;
+	return error_refuse(errors, -error, "unable to start %s: %s", path, strerror(error));
 }
 
 static int start_child(struct child *child, struct start *start, char *place, struct error_sink *errors,
@@ -312,10 +311,8 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 	int status;
 
 	*child = (struct child){ .pidfd = -1 };
-	if (daemon->kind == LAUNCH_DRIVER && !launch_is_driver(path)) {
-		error_add(errors, "%s is not an Endplate driver", path);
-		return -ENOEXEC;
-	}
+	if (daemon->kind == LAUNCH_DRIVER && !launch_is_driver(path))
+		return error_refuse(errors, -ENOEXEC, "%s is not an Endplate driver", path);
 	start.slot = virtual_expect(daemon, path, place);
 	if (!start.slot && clock_used())
 		error_add(warnings, "it does not know the virtual clock and runs in real time");

@@ -186,8 +186,7 @@ static int share_ref(const struct patrol *p, const char *name, struct error_sink
 	status = make_ref(name, p->moving);
 	if (status == ACH_OK)
 		return 0;
-	error_add(errors, "channel %s: %s: %s", name, ach_result_to_string(status), ach_errstr());
-	return -EIO;
+	return error_refuse(errors, -EIO, "channel %s: %s: %s", name, ach_result_to_string(status), ach_errstr());
 }
 
 static int share(const struct patrol *p, const struct patrol_channel *one, struct error_sink *errors)

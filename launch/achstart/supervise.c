@@ -350,10 +350,8 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	s->ends = epoll_create1(EPOLL_CLOEXEC);
 	events_open(&s->events, &quiet);
 	s->watches = calloc(s->n + 1, sizeof(*s->watches));
-	if (!s->watches || patrol_open(&s->patrol, s->launch)) {
-		error_add(errors, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
+	if (!s->watches || patrol_open(&s->patrol, s->launch))
+		return error_refuse(errors, -ENOMEM, "%s", strerror(ENOMEM));
 	if (patrol_begin(&s->patrol, say_replaced, s, errors))
 		return -EACCES;
 	s->notify_fd = rundir_notify(errors);

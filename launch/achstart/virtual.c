@@ -142,28 +142,26 @@ int virtual_check(const struct virtual_line *line, const struct launch *launch, 
 	for (size_t i = 0; i < line->stops.n; i++)
 		if (plan_read(&plan, line->stops.item[i], SIGSTOP, errors))
 			return -EINVAL;
-	for (size_t i = 0; i < plan.n; i++)
-		if (!has_daemon(launch, plan.steps[i].name)) {
-			error_add(errors, "--kill and --stop: the launch file has no daemon %s", plan.steps[i].name);
-			return -EINVAL;
-		} else if (!strcmp(plan.steps[i].name, "achstart") &&
-			   (plan.steps[i].signal == SIGSTOP || !line->for_ns)) {
-			error_add(errors, plan.steps[i].signal == SIGSTOP
-						  ? "--stop achstart: then it does not end the robot; --kill it instead"
-						  : "--kill achstart: give --for, too, or no process ends the robot");
-			return -EINVAL;
-		}
+	for (size_t i = 0; i < plan.n; i++) {
+		const bool own = !strcmp(plan.steps[i].name, "achstart");
+
+		if (!has_daemon(launch, plan.steps[i].name))
+			return error_refuse(errors, -EINVAL, "--kill and --stop: the launch file has no daemon %s",
+					    plan.steps[i].name);
+		if (own && plan.steps[i].signal == SIGSTOP)
+			return error_refuse(errors, -EINVAL,
+					    "--stop achstart: then it does not end the robot; --kill it instead");
+		if (own && !line->for_ns)
+			return error_refuse(errors, -EINVAL,
+					    "--kill achstart: give --for, too, or no process ends the robot");
+	}
 	if (line->rate && strcmp(line->rate, "max") &&
-	    (text_real(line->rate, &rate) || !(rate > 0 && rate <= RATE_MAX))) {
-		error_add(errors, "--rate: \"%s\" is neither a number above 0, at most %d, nor max", line->rate,
-			  RATE_MAX);
-		return -EINVAL;
-	}
-	if (launch->daemons_n > VT_SLOTS - FIRST_SLOT) {
-		error_add(errors, "%zu daemons: %d is the most on a virtual clock", launch->daemons_n,
-			  VT_SLOTS - FIRST_SLOT);
-		return -EINVAL;
-	}
+	    (text_real(line->rate, &rate) || !(rate > 0 && rate <= RATE_MAX)))
+		return error_refuse(errors, -EINVAL, "--rate: \"%s\" is neither a number above 0, at most %d, nor max",
+				    line->rate, RATE_MAX);
+	if (launch->daemons_n > VT_SLOTS - FIRST_SLOT)
+		return error_refuse(errors, -EINVAL, "%zu daemons: %d is the most on a virtual clock",
+				    launch->daemons_n, VT_SLOTS - FIRST_SLOT);
 	return 0;
 }
 

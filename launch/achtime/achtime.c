@@ -363,17 +363,13 @@ int main(int argc, char **argv)
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!line.page) {
-		error_add(&errors, "--page FILE is missing: achstart --virtual starts achtime");
-		return WRONG;
-	}
+	if (!line.page)
+		return error_refuse(&errors, WRONG, "--page FILE is missing: achstart --virtual starts achtime");
 	if (read_plan(&t.plan, &line, &errors))
 		return WRONG;
 	status = vt_page_join(&t.end, line.page, VT_COORDINATOR);
-	if (status) {
-		error_add(&errors, "%s: %s", line.page, strerror(-status));
-		return WORLD;
-	}
+	if (status)
+		return error_refuse(&errors, WORLD, "%s: %s", line.page, strerror(-status));
 	for (int i = 0; i < VT_SLOTS; i++)
 		t.pidfd[i] = -1;
 	t.path = line.page;

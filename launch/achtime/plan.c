@@ -13,10 +13,8 @@ int plan_add(struct plan *plan, const struct plan_step *step, struct error_sink 
 {
 	size_t at = plan->n;
 
-	if (plan->n == PLAN_STEPS_MAX) {
-		error_add(errors, "%d is the most that a plan has", PLAN_STEPS_MAX);
-		return -ENOSPC;
-	}
+	if (plan->n == PLAN_STEPS_MAX)
+		return error_refuse(errors, -ENOSPC, "%d is the most that a plan has", PLAN_STEPS_MAX);
 	while (at && plan->steps[at - 1].at_ns > step->at_ns)
 		at--;
 	memmove(&plan->steps[at + 1], &plan->steps[at], (plan->n - at) * sizeof(*step));
@@ -41,9 +39,8 @@ static int read_one(struct plan *plan, const char *text, int signal, struct erro
 			return plan_add(plan, &step, errors);
 		}
 	}
-	error_add(errors, "%s: not a plan such as waist@1.25s%s", text,
-		  signal == SIGKILL ? ", or waist@1.25s+3: at its third action then" : "");
-	return -EINVAL;
+	return error_refuse(errors, -EINVAL, "%s: not a plan such as waist@1.25s%s", text,
+			    signal == SIGKILL ? ", or waist@1.25s+3: at its third action then" : "");
 }
 
 int plan_read(struct plan *plan, const char *text, int signal, struct error_sink *errors)

@@ -16,18 +16,12 @@ static const char *text_of(const struct yaml_node *root, const char *key)
 	return node && node->kind == YAML_TEXT && node->quoted ? node->text : "";
 }
 
-static int refuse(struct error_sink *errors, const char *line)
-{
-	error_add(errors, "%s", line);
-	return -EINVAL;
-}
-
 static int read_token(struct order *o, const struct yaml_node *root, struct error_sink *errors)
 {
 	const char *text = text_of(root, "token");
 
 	if (strlen(text) != TOKEN_MAX - 1)
-		return refuse(errors, "token: not one that achctl web prints");
+		return error_refuse(errors, -EINVAL, "token: not one that achctl web prints");
 	memcpy(o->token, text, TOKEN_MAX);
 	return 0;
 }
@@ -56,10 +50,10 @@ int order_read_seen(struct estop_seen *seen, const struct yaml_node *root, struc
 
 	for (int i = 0; i < ESTOP_CHANNELS; i++) {
 		if (!read_number(node, &seen->id[i]) || !read_number(node->next, &seen->seq[i]))
-			return refuse(errors, "seen: not four whole numbers");
+			return error_refuse(errors, -EINVAL, "seen: not four whole numbers");
 		node = node->next->next;
 	}
-	return node ? refuse(errors, "seen: not four whole numbers") : 0;
+	return node ? error_refuse(errors, -EINVAL, "seen: not four whole numbers") : 0;
 }
 
 static int read_action(struct order *o, const struct yaml_node *root, struct error_sink *errors)
@@ -72,11 +66,11 @@ static int read_action(struct order *o, const struct yaml_node *root, struct err
 		if (o->kind == ORDER_ARM)
 			return order_read_seen(&o->seen, root, errors);
 		if (!text_is_name(name))
-			return refuse(errors, "name: not the name of a daemon");
+			return error_refuse(errors, -EINVAL, "name: not the name of a daemon");
 		snprintf(o->name, sizeof(o->name), "%s", name);
 		return 0;
 	}
-	return refuse(errors, "do: one of arm, home, clear, restart");
+	return error_refuse(errors, -EINVAL, "do: one of arm, home, clear, restart");
 }
 
 int order_read(struct order *o, enum order_kind kind, const char *body, size_t len, struct error_sink *errors)

@@ -75,10 +75,8 @@ static int read_rows(struct check_frames *frames, const struct launch_daemon *da
 			yaml_error(errors, node, "frames: %s", wrong);
 			return -EINVAL;
 		}
-		if (add_row(frames, &row)) {
-			error_add(errors, "%s", strerror(ENOMEM));
-			return -ENOMEM;
-		}
+		if (add_row(frames, &row))
+			return error_refuse(errors, -ENOMEM, "%s", strerror(ENOMEM));
 	}
 	return 0;
 }

@@ -22,22 +22,19 @@ static int no_achstart(int status, const char *path, struct error_sink *errors)
 	case ENOENT:
 	case ECONNREFUSED:
 	case ENOTDIR:
-		error_add(errors, "no achstart runs this robot (%s)", path);
-		return -ENOENT;
+		return error_refuse(errors, -ENOENT, "no achstart runs this robot (%s)", path);
 	case EACCES:
-		error_add(errors, "%s: %s: only the robot's user and the groups of its launch file may use it", path,
-			  strerror(status));
-		return -EACCES;
+		return error_refuse(errors, -EACCES,
+				    "%s: %s: only the robot's user and the groups of its launch file may use it", path,
+				    strerror(status));
 	case EPERM:
-		error_add(errors,
-			  "%s/control: the process there belongs neither to the owner of the folder nor to root", path);
-		return -EPERM;
+		return error_refuse(
+			errors, -EPERM,
+			"%s/control: the process there belongs neither to the owner of the folder nor to root", path);
 	case EAGAIN:
-		error_add(errors, "%s: too many ask at once; try again", path);
-		return -EAGAIN;
+		return error_refuse(errors, -EAGAIN, "%s: too many ask at once; try again", path);
 	default:
-		error_add(errors, "%s: %s", path, strerror(status));
-		return -status;
+		return error_refuse(errors, -status, "%s: %s", path, strerror(status));
 	}
 }
 
@@ -75,18 +72,17 @@ static int write_line(char line[QUERY_QUESTION_MAX], const char *const *words, i
 		n = snprintf(line + len, QUERY_QUESTION_MAX - len, "%s%s%s%s", i ? "\t" : "", words[i], until,
 			     words[i + 1] ? "" : "\n");
 		len += (size_t)n;
-		if (len >= QUERY_QUESTION_MAX || strpbrk(words[i], "\t\n")) {
-			error_add(errors, "a word of the command is too long, or has a tab or a newline in it");
-			return -EINVAL;
-		}
+		if (len >= QUERY_QUESTION_MAX || strpbrk(words[i], "\t\n"))
+			return error_refuse(errors, -EINVAL,
+					    "a word of the command is too long, or has a tab or a newline in it");
 	}
 	return 0;
 }
 
 static int lost(const struct ask *a, struct error_sink *errors)
 {
-	error_add(errors, "achstart, process %d, closed the connection without an answer", (int)a->pid);
-	return -ECONNRESET;
+	return error_refuse(errors, -ECONNRESET, "achstart, process %d, closed the connection without an answer",
+			    (int)a->pid);
 }
 
 int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct error_sink *errors)
@@ -140,10 +136,9 @@ static int understand(struct ask *a, struct error_sink *errors)
 	if (status)
 		return status;
 	node = yaml_find(yaml_root(a->doc), "ok");
-	if (!node || yaml_bool(node, &a->ok)) {
-		error_add(errors, "the answer of achstart makes no sense: is it of another version?");
-		return -EBADMSG;
-	}
+	if (!node || yaml_bool(node, &a->ok))
+		return error_refuse(errors, -EBADMSG,
+				    "the answer of achstart makes no sense: is it of another version?");
 	node = yaml_find(yaml_root(a->doc), "error");
 	if (node && node->kind == YAML_TEXT)
 		a->error = node->text;

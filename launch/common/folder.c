@@ -215,10 +215,8 @@ int folder_robot_write(const char *name, struct error_sink *errors)
 	const int len = snprintf(text, sizeof(text), "name %s\nprefix %s\nchannels %s\nend\n", name,
 				 prefix ? prefix : "", channels ? channels : "");
 
-	if (len >= (int)sizeof(text)) {
-		error_add(errors, "ENDPLATE_PREFIX or ACH_DIR is too long");
-		return -ENAMETOOLONG;
-	}
+	if (len >= (int)sizeof(text))
+		return error_refuse(errors, -ENAMETOOLONG, "ENDPLATE_PREFIX or ACH_DIR is too long");
 	if (owned_read(run_fd, "robot", kept, sizeof(kept), &(struct error_sink){ 0 }) == len && !strcmp(kept, text))
 		status = 0;
 	else

@@ -33,10 +33,9 @@ static int no_answer(const struct asking *w)
 	struct pulse pulse;
 	int64_t age_ns;
 
-	if (w->cancelled) {
-		error_add(w->errors, "cancelled, but %s has not said that it has ended%s", w->a->device, goes_on(w->a));
-		return -ETIMEDOUT;
-	}
+	if (w->cancelled)
+		return error_refuse(w->errors, -ETIMEDOUT, "cancelled, but %s has not said that it has ended%s",
+				    w->a->device, goes_on(w->a));
 	snprintf(channel, sizeof(channel), "%s-state", w->a->device);
 	pulse_init(&pulse, channel);
 	pulse_update(&pulse, clock_now_ns());
@@ -44,8 +43,8 @@ static int no_answer(const struct asking *w)
 	pulse_close(&pulse);
 	if (age_ns != INT64_MAX)
 		snprintf(age, sizeof(age), "; its last state is %.3g s old", (double)age_ns / 1e9);
-	error_add(w->errors, "%s has not answered within %g s%s%s", w->a->device, within_s, age, goes_on(w->a));
-	return -ETIMEDOUT;
+	return error_refuse(w->errors, -ETIMEDOUT, "%s has not answered within %g s%s%s", w->a->device, within_s, age,
+			    goes_on(w->a));
 }
 
 /* 0: look for the reply; 1: cancel the request, once; or -errno with a line. */
@@ -79,14 +78,10 @@ static int wait_achstart(struct asking *w, struct ask *ask, struct msg_reply *re
 		if (status)
 			ask_cancel(ask);
 	}
-	if (status < 0) {
-		error_add(w->errors, "%s%s", why, goes_on(w->a));
-		return status;
-	}
-	if (!ask->ok) {
-		error_add(w->errors, "%s", ask->error);
-		return -EPERM;
-	}
+	if (status < 0)
+		return error_refuse(w->errors, status, "%s%s", why, goes_on(w->a));
+	if (!ask->ok)
+		return error_refuse(w->errors, -EPERM, "%s", ask->error);
 	ask_reply(ask, reply);
 	return 0;
 }
@@ -124,11 +119,9 @@ static int by_channels(struct asking *w, struct msg_reply *reply)
 	struct request r;
 	int status;
 
-	if (!request_is_possible(a->device)) {
-		error_add(w->errors, "there is no driver %s: no program has made its channel %s-req", a->device,
-			  a->device);
-		return -ENOENT;
-	}
+	if (!request_is_possible(a->device))
+		return error_refuse(w->errors, -ENOENT, "there is no driver %s: no program has made its channel %s-req",
+				    a->device, a->device);
 	status = request_open(&r, a->device, a->verb, a->key, a->value, w->errors);
 	if (status)
 		return status;

@@ -156,10 +156,8 @@ int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *
 	struct folder_robot kept;
 	int status;
 
-	if (!choose(asked, names, sizeof(names))) {
-		error_add(errors, "which robot? --robot takes one of %s", names);
-		return -EINVAL;
-	}
+	if (!choose(asked, names, sizeof(names)))
+		return error_refuse(errors, -EINVAL, "which robot? --robot takes one of %s", names);
 	if (run_path(path, NULL, &(struct error_sink){ 0 }))
 		return 1;
 	status = folder_robot_read(path, &kept, errors);
@@ -167,20 +165,16 @@ int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *
 		return status;
 	if (status)
 		return 1;
-	if (is_another(asked, &kept, path)) {
-		error_add(errors,
-			  "--robot %s: but ENDPLATE_RUN=%s is the folder of robot %s; "
-			  "unset the one or leave out the other",
-			  asked->robot, path, kept.name);
-		return -EINVAL;
-	}
-	if (other_prefix(&kept)) {
-		error_add(errors,
-			  "ENDPLATE_PREFIX=%s: but the channels of robot %s (%s) begin with \"%s\"; "
-			  "unset it, or set ENDPLATE_RUN to the folder of the robot that you mean",
-			  prefix_given(), kept.name, path, kept.prefix);
-		return -EINVAL;
-	}
+	if (is_another(asked, &kept, path))
+		return error_refuse(errors, -EINVAL,
+				    "--robot %s: but ENDPLATE_RUN=%s is the folder of robot %s; "
+				    "unset the one or leave out the other",
+				    asked->robot, path, kept.name);
+	if (other_prefix(&kept))
+		return error_refuse(errors, -EINVAL,
+				    "ENDPLATE_PREFIX=%s: but the channels of robot %s (%s) begin with \"%s\"; "
+				    "unset it, or set ENDPLATE_RUN to the folder of the robot that you mean",
+				    prefix_given(), kept.name, path, kept.prefix);
 	robot_choice_export(kept.prefix, kept.channels);
 	if (!run_path(path, "clock", &(struct error_sink){ 0 }))
 		vt_clock_observe(path);

@@ -132,15 +132,11 @@ static int find_robot(const char *name, struct error_sink *errors)
 	struct robot_choice_asked asked;
 	int status = robot_choice_begin(&asked, name);
 
-	if (status) {
-		error_add(errors, "not a valid name of a robot");
-		return status;
-	}
+	if (status)
+		return error_refuse(errors, status, "not a valid name of a robot");
 	status = robot_choice_use(&asked, errors);
-	if (status > 0 && name) {
-		error_add(errors, "robot %s: no folder of a robot that runs", name);
-		return -ENOENT;
-	}
+	if (status > 0 && name)
+		return error_refuse(errors, -ENOENT, "robot %s: no folder of a robot that runs", name);
 	return status > 0 ? 0 : status;
 }
 
