@@ -241,10 +241,8 @@ static int get(const struct amciod *a, struct drv *drv, const char *key)
 	struct text_out out = text_out(text, sizeof(text));
 	const bool voltage = !strcmp(key, "voltage");
 
-	if (!voltage && strcmp(key, "protection") != 0) {
-		drv_why(drv, "no such value; there are voltage, protection and the settings");
-		return -ENOENT;
-	}
+	if (!voltage && strcmp(key, "protection") != 0)
+		return drv_refuse(drv, -ENOENT, "no such value; there are voltage, protection and the settings");
 	for (unsigned int i = 0; i < a->n; i++) {
 		const struct amciod_drive *d = &a->drives[i];
 
@@ -279,10 +277,8 @@ int amciod_request(void *self, struct drv *drv, uint32_t handle, const struct ms
 			any = true;
 		}
 	}
-	if (!known) {
-		drv_why(drv, "no such joint; the key is a joint, or empty for all");
-		return -ENOENT;
-	}
+	if (!known)
+		return drv_refuse(drv, -ENOENT, "no such joint; the key is a joint, or empty for all");
 	if (!any) {
 		drv_unlatch(drv, drv_latched(drv));
 		return 0;

@@ -247,8 +247,7 @@ static int refuse(struct drv *drv, const char *why)
 {
 	if (!why)
 		return 0;
-	drv_why(drv, "%s", why);
-	return -EPERM;
+	return drv_refuse(drv, -EPERM, "%s", why);
 }
 
 static int request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)
@@ -266,8 +265,7 @@ static int request(void *self, struct drv *drv, uint32_t handle, const struct ms
 		return refuse(drv, balance_stand(&d->balance));
 	if (!strcmp(request->key, "mode") && !strcmp(request->value, "sit"))
 		return refuse(drv, balance_sit(&d->balance));
-	drv_why(drv, "%s %s: write mode stand, or mode sit", request->key, request->value);
-	return -EINVAL;
+	return drv_refuse(drv, -EINVAL, "%s %s: write mode stand, or mode sit", request->key, request->value);
 }
 
 static const struct drv_driver driver = {

@@ -118,8 +118,8 @@ static int find_joint(const struct controld *c, struct drv *drv, const char *giv
 	for (unsigned int i = 0; i < c->state.count && i < MSG_JOINTS; i++)
 		if (!strncmp(c->state.joint[i], name, MSG_NAME_SIZE))
 			return (int)i;
-	drv_why(drv, only ? "%s has several joints: name one" : "%s has no joint %s", c->settings.device, name);
-	return -EINVAL;
+	return drv_refuse(drv, -EINVAL, only ? "%s has several joints: name one" : "%s has no joint %s",
+			  c->settings.device, name);
 }
 
 /* Angles of the device, within the limits of the robot file.  0, or -errno with drv_why. */
@@ -140,14 +140,13 @@ static int bound(const struct controld *c, struct drv *drv, const char *joint, s
 		command->angle_rad[i] *= sign;
 		if (command->angle_rad[i] >= l->position[0] && command->angle_rad[i] <= l->position[1])
 			continue;
-		drv_why(drv, "%g rad is beyond the limits of %s, %g to %g rad", given_rad, joint,
-			sign * l->position[sign < 0], sign * l->position[sign > 0]);
-		return -ERANGE;
+		return drv_refuse(drv, -ERANGE, "%g rad is beyond the limits of %s, %g to %g rad", given_rad, joint,
+				  sign * l->position[sign < 0], sign * l->position[sign > 0]);
 	}
 	if (limits->velocity_rad_s <= l->velocity)
 		return 0;
-	drv_why(drv, "%g rad/s is above the limit of %s, %g rad/s", limits->velocity_rad_s, joint, l->velocity);
-	return -ERANGE;
+	return drv_refuse(drv, -ERANGE, "%g rad/s is above the limit of %s, %g rad/s", limits->velocity_rad_s, joint,
+			  l->velocity);
 }
 
 static int begin(struct controld *c, struct drv *drv, struct control_command *command, int64_t now_ns)
@@ -195,8 +194,7 @@ static int request(void *self, struct drv *drv, uint32_t handle, const struct ms
 	wrong = control_parse(&command, (enum control_verb)verb, request->value);
 	if (!wrong)
 		return begin(c, drv, &command, now_ns);
-	drv_why(drv, "expected %s", wrong);
-	return -EINVAL;
+	return drv_refuse(drv, -EINVAL, "expected %s", wrong);
 }
 
 /* ---- in a tick ---- */

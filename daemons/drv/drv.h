@@ -311,6 +311,8 @@ void drv_event(struct drv *drv, enum msg_severity severity, const char *code, co
 
 /* Why a request is refused, in words, before returning -errno; and the value it asked for. */
 void drv_why(struct drv *drv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same; has the value of status: return drv_refuse(drv, -EINVAL, "..."); */
+#define drv_refuse(drv, status, ...) (drv_why(drv, __VA_ARGS__), (status))
 /* Answers a request that returned DRV_LATER.  A second answer to the same request is ignored. */
 void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -116,10 +116,8 @@ int drv_latch_clear(struct drv *drv)
 {
 	const char *wrong = drv_fault_device(drv);
 
-	if (!drv->up || wrong) {
-		drv_why(drv, "the device is not well: %s", wrong ? wrong : "it is starting");
-		return -EPERM;
-	}
+	if (!drv->up || wrong)
+		return drv_refuse(drv, -EPERM, "the device is not well: %s", wrong ? wrong : "it is starting");
 	drv_unlatch(drv, drv->latches);
 	drv_why(drv, "cleared");
 	return 0;

@@ -78,10 +78,8 @@ static int refuse(struct drv *drv, const struct drv_verb *row, const struct msg_
 	const bool moves = row->moves || row->verb == MSG_VERB_HOME || row->verb == MSG_VERB_ACTIVATE;
 	int result;
 
-	if (request->header.valid_until_ns && now_ns > request->header.valid_until_ns) {
-		drv_why(drv, "its deadline passed before it was read");
-		return -ETIMEDOUT;
-	}
+	if (request->header.valid_until_ns && now_ns > request->header.valid_until_ns)
+		return drv_refuse(drv, -ETIMEDOUT, "its deadline passed before it was read");
 	result = moves ? refuse_motion(drv) : 0;
 	if (!result && row->alone && drv_request_alone(&drv->requests)) {
 		drv_why(drv, "another %s is under way", moves ? "motion" : "request");

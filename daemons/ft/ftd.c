@@ -503,10 +503,8 @@ static int request(void *self, struct drv *drv, uint32_t handle, const struct ms
 		drv_why(drv, "the bias is 0");
 		return 0;
 	}
-	if ((f->known | 1u << CALIBRATION) != ALL || now_ns - f->got.t_ns > f->settings.silent_after_ns) {
-		drv_why(drv, "there are no samples: the sensor is in fault or starting");
-		return -EAGAIN;
-	}
+	if ((f->known | 1u << CALIBRATION) != ALL || now_ns - f->got.t_ns > f->settings.silent_after_ns)
+		return drv_refuse(drv, -EAGAIN, "there are no samples: the sensor is in fault or starting");
 	f->sum = (struct ati_wrench){ 0 };
 	f->summed = 0;
 	f->bias_handle = handle;

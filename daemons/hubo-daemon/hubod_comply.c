@@ -278,10 +278,8 @@ void hubod_comply_drop(struct hubod *h, struct hubod_board *b)
 int hubod_comply_busy(struct hubod *h, struct drv *drv)
 {
 	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++) {
-		if (b->comply != HUBOD_RIGID) {
-			drv_why(drv, "%s is compliant: end that first", b->table->name);
-			return -EBUSY;
-		}
+		if (b->comply != HUBOD_RIGID)
+			return drv_refuse(drv, -EBUSY, "%s is compliant: end that first", b->table->name);
 		b->holds_left = 0;
 	}
 	return 0;
@@ -299,11 +297,9 @@ int hubod_comply_set(struct hubod *h, struct drv *drv, uint64_t joints, enum com
 	if (text_real(text, &value))
 		value = NAN;
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (joints >> i & 1 && comply_set(h->joints[i].gains, h->comply_most, gain, value)) {
-			drv_why(drv, "%s: write a number from %g to %g %s (%s)", comply_names[gain],
-				gain == COMPLY_GRAV ? -most : 0, most, comply_units[gain], most_names[gain]);
-			return -ERANGE;
-		}
+		if (joints >> i & 1 && comply_set(h->joints[i].gains, h->comply_most, gain, value))
+			return drv_refuse(drv, -ERANGE, "%s: write a number from %g to %g %s (%s)", comply_names[gain],
+					  gain == COMPLY_GRAV ? -most : 0, most, comply_units[gain], most_names[gain]);
 	return 0;
 }
 

@@ -143,16 +143,12 @@ int hubod_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *ke
 {
 	uint64_t joints = hubod_joints_of(h, key);
 
-	if (!joints) {
-		drv_why(drv, "\"%.20s\" is neither a limb nor an active joint", key);
-		return -ENOENT;
-	}
+	if (!joints)
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is neither a limb nor an active joint", key);
 	if (!*key && !h->settings.hung)
 		joints &= ~legs();
-	if (joints & legs() && !h->settings.hung) {
-		drv_why(drv, "legs are homed only when the robot hangs: set hung");
-		return -EPERM;
-	}
+	if (joints & legs() && !h->settings.hung)
+		return drv_refuse(drv, -EPERM, "legs are homed only when the robot hangs: set hung");
 	if (hubod_comply_busy(h, drv))
 		return -EBUSY;
 	h->home = (struct hubod_home){ .on = true, .handle = handle, .wanted = joints, .left = joints };

@@ -35,14 +35,10 @@ static int request_activate(struct hubod *h, struct drv *drv, const char *key)
 	const uint64_t joints = hubod_joints_of(h, key);
 	unsigned int last = HUBO_BOARDS_MAX;
 
-	if (!joints) {
-		drv_why(drv, "\"%.20s\" is neither a limb nor an active joint", key);
-		return -ENOENT;
-	}
-	if (!drv_may_move(drv)) { /* the loop lets it pass: a homing would end it */
-		drv_why(drv, "a homing was aborted: home first");
-		return -EPERM;
-	}
+	if (!joints)
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is neither a limb nor an active joint", key);
+	if (!drv_may_move(drv)) /* the loop lets it pass: a homing would end it */
+		return drv_refuse(drv, -EPERM, "a homing was aborted: home first");
 	for (int i = 0; i < HUBO_JOINTS; i++) {
 		if (!(joints & BIT(i)) || h->joints[i].board == last)
 			continue;
@@ -122,26 +118,22 @@ static int request_set(struct hubod *h, struct drv *drv, uint32_t handle, const 
 	joints = *place ? hubod_joints_of(h, strcmp(place, "all") ? place : "") : 0;
 	command = request->key[len] ? jmc_command_find(request->key + len + 1) : -1;
 	gain = request->key[len] ? comply_find(request->key + len + 1) : -1;
-	if (!joints) {
-		drv_why(drv, "\"%.20s\" is neither an active joint nor a limb; write RHY.fet", place);
-		return -ENOENT;
-	}
+	if (!joints)
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is neither an active joint nor a limb; write RHY.fet",
+				  place);
 	if (gain >= 0)
 		return hubod_comply_set(h, drv, joints, (enum comply_gain)gain, request->value);
-	if (command < 0 || is_ours(command)) {
-		drv_why(drv, "\"%.24s\" is not a command that can be set; write RHY.fet", request->key);
-		return -EINVAL;
-	}
+	if (command < 0 || is_ours(command))
+		return drv_refuse(drv, -EINVAL, "\"%.24s\" is not a command that can be set; write RHY.fet",
+				  request->key);
 	about = jmc_command_about((enum jmc_command)command);
-	if (needs_rest((enum jmc_command)command) && drv_may_move(drv)) {
-		drv_why(drv, "%s changes how the board follows its references: disarm the robot first", about.name);
-		return -EBUSY;
-	}
+	if (needs_rest((enum jmc_command)command) && drv_may_move(drv))
+		return drv_refuse(drv, -EBUSY,
+				  "%s changes how the board follows its references: disarm the robot first",
+				  about.name);
 	n = read_values(request->value, values);
-	if (n != (int)about.values) {
-		drv_why(drv, "%s needs %u numbers", about.name, about.values);
-		return -EINVAL;
-	}
+	if (n != (int)about.values)
+		return drv_refuse(drv, -EINVAL, "%s needs %u numbers", about.name, about.values);
 	status = command_all(h, drv, joints, (enum jmc_command)command, values);
 	if (status == -ERANGE || status == -EINVAL)
 		drv_why(drv, "%s: a number is out of its limits, or the board has no such motor", about.name);
@@ -179,14 +171,11 @@ static int request_reset(struct hubod *h, struct drv *drv, const char *key, int6
 
 	if (sensor < HUBO_SENSORS)
 		return command_sensor(h, drv, sensor, JMC_INITIALIZE_SENSOR);
-	if (joint == HUBO_NONE || !h->joints[joint].active) {
-		drv_why(drv, "\"%.20s\" is neither an active joint nor an active sensor", key);
-		return -ENOENT;
-	}
-	if (drv_may_move(drv)) {
-		drv_why(drv, "the zero of %s would move under its reference: disarm the robot first", key);
-		return -EBUSY;
-	}
+	if (joint == HUBO_NONE || !h->joints[joint].active)
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is neither an active joint nor an active sensor", key);
+	if (drv_may_move(drv))
+		return drv_refuse(drv, -EBUSY, "the zero of %s would move under its reference: disarm the robot first",
+				  key);
 	if (hubod_comply_busy(h, drv))
 		return -EBUSY;
 	motor = (int32_t)h->joints[joint].motor;
@@ -201,10 +190,8 @@ static int request_bias(struct hubod *h, struct drv *drv, const char *key)
 	const unsigned int sensor = sensor_of(h, key, len);
 	const bool tilt = !strcmp(key + len, ".tilt");
 
-	if (sensor == HUBO_SENSORS || (key[len] && !tilt) || (tilt && h->sensors[sensor].ask_tilt < 0)) {
-		drv_why(drv, "\"%.20s\" is not an active sensor; write RFFT, or RFFT.tilt", key);
-		return -ENOENT;
-	}
+	if (sensor == HUBO_SENSORS || (key[len] && !tilt) || (tilt && h->sensors[sensor].ask_tilt < 0))
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is not an active sensor; write RFFT, or RFFT.tilt", key);
 	if (sensor >= HUBO_IMU0)
 		return command_sensor(h, drv, sensor, JMC_NULL_IMU);
 	return command_sensor(h, drv, sensor, tilt ? JMC_NULL_TILT : JMC_NULL_FORCE);
@@ -254,8 +241,8 @@ static int request_get(struct hubod *h, struct drv *drv, uint32_t handle, const 
 		drv_why(drv, "missed %llu", (unsigned long long)h->sensors[sensor].missed);
 		return 0;
 	}
-	drv_why(drv, "\"%.20s\" is not known; write missed, a board such as JMC0 or RFFT, or RHY.kp", key);
-	return -ENOENT;
+	return drv_refuse(drv, -ENOENT, "\"%.20s\" is not known; write missed, a board such as JMC0 or RFFT, or RHY.kp",
+			  key);
 }
 
 int hubod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)

@@ -36,10 +36,8 @@ static void fail(struct hubod *h, struct drv *drv, const char *why)
 /* A read that no client waits for is put off. */
 static int begin(struct hubod *h, struct drv *drv, const struct hubod_read *read)
 {
-	if (h->read.on && !h->read.unasked) {
-		drv_why(drv, "other parameters are under way");
-		return -EBUSY;
-	}
+	if (h->read.on && !h->read.unasked)
+		return drv_refuse(drv, -EBUSY, "other parameters are under way");
 	h->read = *read;
 	return DRV_LATER;
 }
@@ -78,11 +76,10 @@ static int read_all(struct hubod *h, struct drv *drv, uint32_t handle, const cha
 	const uint64_t joints = *place ? hubod_joints_of(h, strcmp(place, "all") ? place : "") : 0;
 	int status;
 
-	if (!joints) {
-		drv_why(drv, "\"%.20s\" is neither an active joint nor a limb; write RHY.all, rleg.all or all.all",
-			place);
-		return -ENOENT;
-	}
+	if (!joints)
+		return drv_refuse(drv, -ENOENT,
+				  "\"%.20s\" is neither an active joint nor a limb; write RHY.all, rleg.all or all.all",
+				  place);
 	status = begin(h, drv,
 		       &(struct hubod_read){ .on = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
 	if (status == DRV_LATER)
@@ -103,14 +100,10 @@ int hubod_read_parameter(struct hubod *h, struct drv *drv, uint32_t handle, cons
 	if (!strcmp(key + len + 1, "all"))
 		return read_all(h, drv, handle, joint);
 	at = hubo_joint_find(joint);
-	if (at == HUBO_NONE || !h->joints[at].active) {
-		drv_why(drv, "\"%.20s\" is not an active joint; write RHY.kp", joint);
-		return -ENOENT;
-	}
-	if (parameter < 0) {
-		drv_why(drv, "\"%.20s\" is not a parameter; write RHY.kp", key + len + 1);
-		return -ENOENT;
-	}
+	if (at == HUBO_NONE || !h->joints[at].active)
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is not an active joint; write RHY.kp", joint);
+	if (parameter < 0)
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is not a parameter; write RHY.kp", key + len + 1);
 	letters = jmc_parameter_about((unsigned int)parameter).letters;
 	return begin(h, drv,
 		     &(struct hubod_read){ .on = true,
@@ -129,14 +122,12 @@ int hubod_write_home(struct hubod *h, struct drv *drv, uint32_t handle, const ch
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		if (!h->joints[i].active || !h->joints[i].table->home.line)
 			joints &= ~BIT(i);
-	if (!joints || !*key) {
-		drv_why(drv, "\"%.20s\": no such joint in the home file; write all, a limb, or a joint", key);
-		return -ENOENT;
-	}
-	if (drv_may_move(drv)) {
-		drv_why(drv, "the limits of joints would change while they move: disarm the robot first");
-		return -EBUSY;
-	}
+	if (!joints || !*key)
+		return drv_refuse(drv, -ENOENT,
+				  "\"%.20s\": no such joint in the home file; write all, a limb, or a joint", key);
+	if (drv_may_move(drv))
+		return drv_refuse(drv, -EBUSY,
+				  "the limits of joints would change while they move: disarm the robot first");
 	status = begin(h, drv,
 		       &(struct hubod_read){
 			       .on = true, .home = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });

@@ -33,10 +33,8 @@ static int request_home(struct pciod *p, struct drv *drv, uint32_t handle, const
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		const char *why = joints >> i & 1 ? pciod_module_not_homable(&p->joints[i].module) : NULL;
 
-		if (!why)
-			continue;
-		drv_why(drv, "module %s %s", p->joints[i].name, why);
-		return -EPERM;
+		if (why)
+			return drv_refuse(drv, -EPERM, "module %s %s", p->joints[i].name, why);
 	}
 	/* Also those whose turn has not come; what is latched stays so until they are homed. */
 	for (unsigned int i = 0; i < p->joints_n; i++)
@@ -178,16 +176,12 @@ int pciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg
 {
 	struct pciod *p = self;
 
-	if (!p->begun) {
-		drv_why(drv, "the driver is starting");
-		return -EAGAIN;
-	}
+	if (!p->begun)
+		return drv_refuse(drv, -EAGAIN, "the driver is starting");
 	if (request->verb == MSG_VERB_HOME)
 		return request_home(p, drv, handle, request->key, now_ns);
-	if (request->verb == MSG_VERB_RESET && !*request->key) {
-		drv_why(drv, "which module? The key is its number; the request clear is for all");
-		return -EINVAL;
-	}
+	if (request->verb == MSG_VERB_RESET && !*request->key)
+		return drv_refuse(drv, -EINVAL, "which module? The key is its number; the request clear is for all");
 	return request_clear(p, drv, handle, request->key, now_ns);
 }
 

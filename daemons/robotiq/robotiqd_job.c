@@ -130,10 +130,8 @@ static int clear(struct robotiqd *d, struct drv *drv, uint32_t handle, int64_t n
 	/* An activation moves the fingers.  Unless armed the fault is only reset: then the robot can be armed. */
 	if (d->fault && d->fault->clears == ROBOTIQ_CLEARS_RESET)
 		return begin_job(d, drv, ROBOTIQD_RESET, handle, now_ns);
-	if (!d->got_ns || (d->fault && d->fault->clears == ROBOTIQ_CLEARS_ITSELF)) {
-		drv_why(drv, "the gripper is not well: %s", d->fault ? d->fault->words : d->wrong);
-		return -EPERM;
-	}
+	if (!d->got_ns || (d->fault && d->fault->clears == ROBOTIQ_CLEARS_ITSELF))
+		return drv_refuse(drv, -EPERM, "the gripper is not well: %s", d->fault ? d->fault->words : d->wrong);
 	drv_unlatch(drv, drv_latched(drv));
 	drv_why(drv, robotiqd_is_activated(d) ? "cleared" : "cleared; the gripper is not activated");
 	return 0;
@@ -141,10 +139,8 @@ static int clear(struct robotiqd *d, struct drv *drv, uint32_t handle, int64_t n
 
 static int set(struct robotiqd *d, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)
 {
-	if (!robotiqd_is_activated(d)) {
-		drv_why(drv, "not activated: the request activate comes first");
-		return -EPERM;
-	}
+	if (!robotiqd_is_activated(d))
+		return drv_refuse(drv, -EPERM, "not activated: the request activate comes first");
 	for (uint32_t mode = ROBOTIQ_BASIC; mode <= ROBOTIQ_SCISSORS && !strcmp(request->key, "mode"); mode++) {
 		if (strcmp(request->value, robotiqd_modes[mode]) != 0)
 			continue;
@@ -153,8 +149,8 @@ static int set(struct robotiqd *d, struct drv *drv, uint32_t handle, const struc
 			       ? 0
 			       : begin_job(d, drv, ROBOTIQD_CHANGE_MODE, handle, now_ns);
 	}
-	drv_why(drv, "%s %s: write mode basic, pinch, wide or scissor", request->key, request->value);
-	return -EINVAL;
+	return drv_refuse(drv, -EINVAL, "%s %s: write mode basic, pinch, wide or scissor", request->key,
+			  request->value);
 }
 
 int robotiqd_job_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request,
