@@ -37,8 +37,10 @@ static void fail(struct amc_drive *d, uint16_t code, uint8_t error_register, int
 	od_emcy(&d->od, code, error_register, t_ns);
 }
 
-static void fail_by_cause(struct amc_drive *d, int64_t t_ns)
+void amc_faulted(void *state, int64_t t_ns)
 {
+	struct amc_drive *d = state;
+
 	if (d->causes & AMC_HOT)
 		fail(d, 0x4310, 0x09, t_ns);
 	else if (d->causes & AMC_LOW_VOLTAGE)
@@ -86,13 +88,7 @@ void amc_reset(struct amc_drive *d)
 	enter(d, AMC_DISABLED);
 	d->control = d->error = 0;
 	d->timer_ns[0] = d->timer_ns[1] = CLOCK_NEVER;
-	fail_by_cause(d, d->t_ns);
-}
-
-void amc_cause(struct amc_drive *d, unsigned int cause, bool there, int64_t t_ns)
-{
-	d->causes = there ? d->causes | cause : d->causes & ~cause;
-	fail_by_cause(d, t_ns);
+	amc_faulted(d, d->t_ns);
 }
 
 static double target(const struct amc_drive *d, uint16_t index)
@@ -220,8 +216,10 @@ static void send_by_timer(struct amc_drive *d)
 		}
 }
 
-void amc_advance(struct amc_drive *d, int64_t t_ns)
+void amc_advance(void *state, int64_t t_ns)
 {
+	struct amc_drive *d = state;
+
 	while (d->t_ns + AMC_STEP_NS <= t_ns) {
 		d->t_ns += AMC_STEP_NS;
 		od_advance(&d->od, d->t_ns);
@@ -235,8 +233,9 @@ void amc_advance(struct amc_drive *d, int64_t t_ns)
 	}
 }
 
-void amc_start(struct amc_drive *d, int64_t t_ns)
+void amc_start(void *state, int64_t t_ns)
 {
+	struct amc_drive *d = state;
 	const struct amc_settings *s = &d->settings;
 
 	d->encoder = (struct joint_encoder){ .counts_per_rad = d->gear * d->counts / (2 * acos(-1)),
@@ -266,8 +265,10 @@ void amc_start(struct amc_drive *d, int64_t t_ns)
 }
 
 /* Without power the position is lost: it counts from 0 where it stands. */
-void amc_power(struct amc_drive *d, bool on, int64_t t_ns)
+void amc_power(void *state, bool on, int64_t t_ns)
 {
+	struct amc_drive *d = state;
+
 	od_power(&d->od, on, t_ns);
 	if (!on)
 		d->offset = -d->position;

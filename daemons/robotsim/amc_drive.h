@@ -46,7 +46,7 @@ struct amc_drive {
 	enum amc_state state;
 	uint16_t control; /* word, as written last */
 	uint16_t error;	  /* EMCY code of the fault */
-	unsigned int causes;
+	uint16_t causes;
 	bool silent, encoder_stuck, limited;
 	int64_t t_ns; /* of the step that was done last */
 	int64_t timer_ns[AMC_TIMERS];
@@ -65,10 +65,11 @@ struct amc_drive {
 extern const struct od_device amc_device;
 extern const char *const amc_state_names[AMC_STATES];
 
-void amc_start(struct amc_drive *d, int64_t t_ns);
-void amc_power(struct amc_drive *d, bool on, int64_t t_ns);
-void amc_cause(struct amc_drive *d, unsigned int cause, bool there, int64_t t_ns);
-void amc_advance(struct amc_drive *d, int64_t t_ns);
+/* Called by robotsim, with a struct amc_drive. */
+void amc_start(void *state, int64_t t_ns);
+void amc_power(void *state, bool on, int64_t t_ns);
+void amc_faulted(void *state, int64_t t_ns); /* its causes have changed */
+void amc_advance(void *state, int64_t t_ns);
 
 /* Called by the dictionary. */
 void amc_reset(struct amc_drive *d);

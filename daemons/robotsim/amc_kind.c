@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/nearest.h"
 #include "daemons/amc/amciod_list.h"
 #include "daemons/amc/amciod_settings.h"
 #include "daemons/robotsim/amc_drive.h"
@@ -44,16 +43,6 @@ static const struct settings_row rows[] = {
 
 /* ---- the robot file ---- */
 
-static int find_bus(const void *of, const char *name)
-{
-	const struct robot_device *device = of;
-
-	for (size_t i = 0; i < device->roles_n; i++)
-		if (!strcmp(device->roles[i].role, name) || !strcmp(device->roles[i].bus->name, name))
-			return (int)i;
-	return -ENOENT;
-}
-
 static int add(struct sim *sim, const struct robot_device *device, const struct amciod_settings *driver,
 	       const struct amciod_list_item *item, struct error_sink *errors)
 {
@@ -86,7 +75,7 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 	const struct amciod_settings *driver = of_driver;
 	const struct yaml_node *node = yaml_find(device->settings, "drives");
 	char where[ERROR_LINE_MAX / 2];
-	const struct amciod_list_buses buses = { where, (unsigned int)device->roles_n, find_bus, device };
+	const struct amciod_list_buses buses = { where, (unsigned int)device->roles_n, sim_find_bus, device };
 	struct amciod_list list;
 
 	snprintf(where, sizeof(where), "%s:%u: drives", node->file, node->line);
@@ -99,16 +88,6 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 }
 
 /* ---- as a unit ---- */
-
-static void start(void *state, int64_t t_ns)
-{
-	amc_start(state, t_ns);
-}
-
-static void advance(void *state, int64_t t_ns)
-{
-	amc_advance(state, t_ns);
-}
 
 static void frame(void *state, const struct frame *f, int64_t t_ns)
 {
@@ -156,38 +135,16 @@ static struct sim_shaft *shaft(void *state, unsigned int n)
 
 /* ---- on command ---- */
 
-static const char *const words[] = { "cut",	      "silent",		"encoder-stuck",
-				     "power-off",     "power-on",	"over-temperature",
-				     "under-voltage", "stuck-in-fault", NULL };
-
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
-{
-	struct amc_drive *d = state;
-	const char *near = NULL;
-
-	amc_advance(d, t_ns);
-	if (!strcmp(word, "silent")) {
-		d->silent = !clear;
-	} else if (!strcmp(word, "encoder-stuck")) {
-		d->encoder_stuck = !clear;
-	} else if (!strcmp(word, "power-off") || !strcmp(word, "power-on")) {
-		amc_power(d, !strcmp(word, "power-on") != clear, t_ns);
-	} else if (!strcmp(word, "over-temperature")) {
-		amc_cause(d, AMC_HOT, !clear, t_ns);
-	} else if (!strcmp(word, "under-voltage")) {
-		amc_cause(d, AMC_LOW_VOLTAGE, !clear, t_ns);
-	} else if (!strcmp(word, "stuck-in-fault")) {
-		amc_cause(d, AMC_STUCK, !clear, t_ns);
-	} else {
-		for (const char *const *known = words; *known; known++)
-			nearest_try(word, *known, &near);
-		query_say(answer, "error %s: no such fault%s%s%s", word,
-			  near ? "; did you mean " : ": robotsim fault --help lists them", near ? near : "",
-			  near ? "?" : "");
-		return -EINVAL;
-	}
-	return 0;
-}
+#define FAULT(word, member) SIM_FAULT(word, struct amc_drive, member)
+#define CAUSE(word, bit) SIM_FAULT_BITS(word, struct amc_drive, causes, bit)
+static const struct sim_fault faults[] = {
+	FAULT("silent", silent),
+	FAULT("encoder-stuck", encoder_stuck),
+	CAUSE("over-temperature", AMC_HOT),
+	CAUSE("under-voltage", AMC_LOW_VOLTAGE),
+	CAUSE("stuck-in-fault", AMC_STUCK),
+	{ 0 },
+};
 
 static void push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns)
 {
@@ -196,16 +153,6 @@ static void push(void *state, double torque_nm, int64_t duration_ns, int64_t t_n
 	amc_advance(d, t_ns);
 	d->push_nm = torque_nm;
 	d->push_until_ns = t_ns + duration_ns;
-}
-
-static bool live(const char *key)
-{
-	static const char *const keys[] = { "voltage", "noise", "velocity_gain", "position_gain", "i2t" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!strcmp(keys[i], key))
-			return true;
-	return false;
 }
 
 static const char *nmt_name(enum od_nmt nmt)
@@ -238,15 +185,17 @@ const struct sim_kind amc_kind = {
 	.settings_size = sizeof(struct amciod_settings),
 	.rows = rows,
 	.load = load,
-	.start = start,
+	.start = amc_start,
 	.frame = frame,
 	.next_ns = next_ns,
 	.send = send,
-	.advance = advance,
+	.advance = amc_advance,
 	.has_power = has_power,
-	.fault = fault,
+	.faults = faults,
+	.faulted = amc_faulted,
+	.power = amc_power,
 	.push = push,
-	.live = live,
+	.live = (const char *const[]){ "voltage", "noise", "velocity_gain", "position_gain", "i2t", NULL },
 	.report = report,
 	.shaft = shaft,
 };

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/vt_clock.h"
 #include "daemons/ft/ftd_settings.h"
 #include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_random.h"
 
 #define CAN_ERROR 0x4000
 #define RESET_NS 10000000 /* a host has to wait so long after a reset */
@@ -75,14 +75,6 @@ static float matrix(const struct ati *a, unsigned int axis, unsigned int gauge)
 	return (float)(scale[axis] * ((axis == gauge) + u[axis] * v[gauge]) * (1 + a->calibration / 10.0));
 }
 
-static double random_share(struct ati *a)
-{
-	a->random ^= a->random << 13;
-	a->random ^= a->random >> 7;
-	a->random ^= a->random << 17;
-	return (double)(a->random >> 11) * 0x1p-53;
-}
-
 static void measure(struct ati *a, uint16_t gauges[6])
 {
 	double along = 0, across = 1, load[6];
@@ -93,10 +85,8 @@ static void measure(struct ati *a, uint16_t gauges[6])
 		across += v[i] * u[i];
 	}
 	for (unsigned int i = 0; i < 6; i++) {
-		double counts = load[i] - u[i] * along / across - 6 * a->noise;
+		const double counts = load[i] - u[i] * along / across + a->noise * sim_random_normal(&a->random);
 
-		for (unsigned int n = 0; n < 12; n++) /* nearly normal */
-			counts += a->noise * random_share(a);
 		gauges[i] = (uint16_t)(int16_t)lround(fmin(fmax(counts, INT16_MIN), INT16_MAX));
 	}
 }
@@ -107,13 +97,14 @@ static void put(struct ati *a, unsigned int opcode, unsigned int len, const uint
 {
 	struct frame f = { .id = a->base << 4 | opcode, .len = (uint8_t)len };
 
-	if (a->silent || (a->no_first && opcode == 0) || (a->no_second && opcode == 1) || random_share(a) < a->lose)
+	if (a->silent || (a->no_first && opcode == 0) || (a->no_second && opcode == 1) ||
+	    sim_random_share(&a->random) < a->lose)
 		return;
 	memcpy(f.data, data, len);
 	if (a->wrong || a->garbage)
-		f.len = (uint8_t)(random_share(a) * (a->wrong ? f.len : 9));
+		f.len = (uint8_t)(sim_random_share(&a->random) * (a->wrong ? f.len : 9));
 	for (unsigned int i = 0; a->garbage && i < f.len; i++)
-		f.data[i] = (uint8_t)(random_share(a) * 256);
+		f.data[i] = (uint8_t)(sim_random_share(&a->random) * 256);
 	for (int n = a->twice ? 2 : 1; n && a->queue_n < FRAMES_MAX; n--) {
 		a->queue[a->queue_n].t_ns = t_ns;
 		a->queue[a->queue_n++].frame = f;
@@ -211,7 +202,7 @@ static void start(void *state, int64_t t_ns)
 {
 	struct ati *a = state;
 
-	a->random = (uint64_t)vt_clock_seed(a->seed) * 0x9E3779B97F4A7C15u + 1;
+	a->random = sim_random_seed(a->seed);
 	boot(a, t_ns);
 }
 
@@ -240,10 +231,7 @@ static bool has_power(const void *state)
 
 /* ---- on command ---- */
 
-#define FAULT(word, member)                           \
-	{                                             \
-		word, offsetof(struct ati, member), 0 \
-	}
+#define FAULT(word, member) SIM_FAULT(word, struct ati, member)
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent),       FAULT("garbage", garbage),
 	FAULT("wrong-length", wrong),  FAULT("no-first", no_first),
@@ -271,12 +259,6 @@ static void report(void *state, int64_t t_ns, struct query_text *to)
 		  (unsigned long long)a->early);
 }
 
-/* Its random numbers begin with the next start. */
-static bool live(const char *key)
-{
-	return strcmp(key, "seed") != 0;
-}
-
 const struct sim_kind ati_kind = {
 	.driver = "ftd",
 	.settings = ftd_settings_rows,
@@ -291,6 +273,6 @@ const struct sim_kind ati_kind = {
 	.has_power = has_power,
 	.faults = faults,
 	.power = power,
-	.live = live,
+	.fixed = (const char *const[]){ "seed", NULL }, /* its random numbers begin with the next start */
 	.report = report,
 };

@@ -1,5 +1,4 @@
 /* force_gauge.c: the example force gauge as a simulated device, written from hw-docs/gauge.md. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -134,25 +133,25 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 /* ---- on command ---- */
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
+#define FAULT(word, member) SIM_FAULT(word, struct force_gauge, member)
+static const struct sim_fault faults[] = {
+	FAULT("silent", silent),
+	FAULT("deaf", deaf),
+	FAULT("refuses", refuses),
+	{ 0 },
+};
+
+/* A silent gauge is switched off: it forgets the stream and the bias. */
+static void faulted(void *state, int64_t t_ns)
 {
 	struct force_gauge *g = state;
 
 	(void)t_ns;
-	if (!strcmp(word, "silent")) { /* switched off: the stream and the bias are forgotten */
-		g->silent = !clear;
-		g->period_ns = 0;
-		g->replies_n = 0;
-		memset(g->bias, 0, sizeof(g->bias));
-	} else if (!strcmp(word, "deaf")) {
-		g->deaf = !clear;
-	} else if (!strcmp(word, "refuses")) {
-		g->refuses = !clear;
-	} else {
-		query_say(answer, "error %s: no such fault: a gauge can be silent, deaf, or refuses", word);
-		return -EINVAL;
-	}
-	return 0;
+	if (!g->silent)
+		return;
+	g->period_ns = 0;
+	g->replies_n = 0;
+	memset(g->bias, 0, sizeof(g->bias));
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -174,6 +173,7 @@ const struct sim_kind force_gauge_kind = {
 	.frame = frame,
 	.next_ns = next_ns,
 	.send = send,
-	.fault = fault,
+	.faults = faults,
+	.faulted = faulted,
 	.report = report,
 };

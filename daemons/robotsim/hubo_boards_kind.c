@@ -10,21 +10,11 @@
 
 /* ---- as a unit ---- */
 
-static void start(void *state, int64_t t_ns)
-{
-	jmc_board_start(state, t_ns);
-}
-
 static bool hears(const void *state, const struct frame *f)
 {
 	const uint32_t number = (uint32_t)((const struct jmc_board *)state)->settings.number;
 
 	return f->id == 0x001 ? f->len && f->data[0] == number : f->id == 0x010 + number;
-}
-
-static void frame(void *state, const struct frame *f, int64_t t_ns)
-{
-	jmc_board_frame(state, f, t_ns);
 }
 
 static int64_t next_ns(const void *state)
@@ -46,19 +36,9 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	return true;
 }
 
-static void advance(void *state, int64_t t_ns)
-{
-	jmc_board_advance(state, t_ns);
-}
-
 static bool has_power(const void *state)
 {
 	return !((const struct jmc_board *)state)->no_power;
-}
-
-static void power(void *state, bool on, int64_t t_ns)
-{
-	jmc_board_power(state, on, t_ns);
 }
 
 /* All joints of a board. */
@@ -75,10 +55,7 @@ static void push(void *state, double torque_nm, int64_t duration_ns, int64_t t_n
 
 /* ---- on command ---- */
 
-#define FAULT(word, member)                                 \
-	{                                                   \
-		word, offsetof(struct jmc_board, member), 0 \
-	}
+#define FAULT(word, member) SIM_FAULT(word, struct jmc_board, member)
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent), FAULT("garbage", garbage), FAULT("short", short_frames), FAULT("twice", twice), { 0 },
 };
@@ -124,7 +101,7 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 	const size_t n = sizeof(motor_faults) / sizeof(*motor_faults);
 	struct jmc_board *b = state;
 
-	jmc_board_advance(b, t_ns);
+	(void)t_ns;
 	for (unsigned int i = 0; i < n; i++) {
 		const size_t len = strlen(motor_faults[i].word);
 		const char *behind = strncmp(word, motor_faults[i].word, len) != 0 ? "" : word + len;
@@ -149,20 +126,6 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 		query_say(answer, ", %s", motor_faults[i].word);
 	query_say(answer, "; these with -0 to -%u behind them for one motor", b->motors_n - 1);
 	return -EINVAL;
-}
-
-/* A motor's model is made of the others when the file is read. */
-static bool live(const char *key)
-{
-	static const char *const keys[] = { "number",	  "reply_delay", "reply_jitter", "lose",       "bandwidth",
-					    "damping",	  "lock_range",	 "sample",	 "lock_after", "unlock_after",
-					    "hold_after", "second_slot", "home_ok",	 "home_runs",  "home_failed",
-					    "ambient",	  "heat",	 "warms_in",	 "boot",       NULL };
-
-	for (const char *const *known = keys; *known; known++)
-		if (!strcmp(*known, key))
-			return true;
-	return false;
 }
 
 static void report_lock(const struct jmc_board *b, struct query_text *to)
@@ -222,17 +185,21 @@ const struct sim_kind hubo_boards_kind = {
 	.settings_size = sizeof(struct hubod_settings),
 	.rows = hubo_boards_rows,
 	.load = hubo_boards_load,
-	.start = start,
+	.start = jmc_board_start,
 	.hears = hears,
-	.frame = frame,
+	.frame = jmc_board_frame,
 	.next_ns = next_ns,
 	.send = send,
-	.advance = advance,
+	.advance = jmc_board_advance,
 	.has_power = has_power,
 	.faults = faults,
-	.power = power,
+	.power = jmc_board_power,
 	.push = push,
 	.fault = fault,
-	.live = live,
+	/* A motor's model is made of the others when the file is read. */
+	.live = (const char *const[]){ "number",     "reply_delay", "reply_jitter", "lose",	  "bandwidth",
+				       "damping",    "lock_range",  "sample",	    "lock_after", "unlock_after",
+				       "hold_after", "second_slot", "home_ok",	    "home_runs",  "home_failed",
+				       "ambient",    "heat",	    "warms_in",	    "boot",	  NULL },
 	.report = report,
 };

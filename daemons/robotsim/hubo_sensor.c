@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/vt_clock.h"
 #include "daemons/robotsim/hubo_boards.h"
+#include "daemons/robotsim/sim_random.h"
 
 #define DEGREES (180 / M_PI)
 
@@ -149,20 +149,12 @@ static bool set_null(struct hubo_sensor_unit *u, const struct frame *f)
 
 /* ---- as a unit ---- */
 
-static double random_share(struct hubo_sensor_unit *u)
-{
-	u->random ^= u->random << 13;
-	u->random ^= u->random >> 7;
-	u->random ^= u->random << 17;
-	return (double)(u->random >> 11) * 0x1p-53;
-}
-
 static void start(void *state, int64_t t_ns)
 {
 	struct hubo_sensor_unit *u = state;
 
 	(void)t_ns;
-	u->random = (uint64_t)vt_clock_seed(u->number) * 0x9E3779B97F4A7C15u + 1;
+	u->random = sim_random_seed(u->number);
 }
 
 /* In commands a sensor board has a number of the joint boards' kind. */
@@ -187,13 +179,13 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 		return;
 	}
 	u->asked++;
-	if (u->silent || u->replies_n == HUBO_SENSOR_REPLIES_MAX || random_share(u) < u->lose) {
+	if (u->silent || u->replies_n == HUBO_SENSOR_REPLIES_MAX || sim_random_share(&u->random) < u->lose) {
 		u->lost++;
 		return;
 	}
 	reply.len -= u->short_frames;
 	for (unsigned int i = 0; u->garbage && i < reply.len; i++)
-		reply.data[i] = (uint8_t)(random_share(u) * 256);
+		reply.data[i] = (uint8_t)(sim_random_share(&u->random) * 256);
 	u->replies[u->replies_n].t_ns = t_ns + u->delay_ns;
 	u->replies[u->replies_n++].frame = reply;
 }
@@ -224,10 +216,7 @@ static bool has_power(const void *state)
 
 /* ---- on command ---- */
 
-#define FAULT(word, member)                                        \
-	{                                                          \
-		word, offsetof(struct hubo_sensor_unit, member), 0 \
-	}
+#define FAULT(word, member) SIM_FAULT(word, struct hubo_sensor_unit, member)
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent),
 	FAULT("garbage", garbage),

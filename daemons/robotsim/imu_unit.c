@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/vt_clock.h"
+#include "daemons/robotsim/sim_random.h"
 
 #define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
 
@@ -78,7 +78,7 @@ static void start(void *state, int64_t t_ns)
 {
 	struct imu_unit *u = state;
 
-	u->random = (uint64_t)vt_clock_seed(u->seed) * 0x9E3779B97F4A7C15u + 1;
+	u->random = sim_random_seed(u->seed);
 	u->period_ns = llround(1e9 / (u->rate_hz > 0 ? u->rate_hz : u->settings.rate_hz));
 	power_on(u, t_ns);
 }
@@ -93,29 +93,11 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 
 /* ---- measuring ---- */
 
-static double random_share(struct imu_unit *u)
-{
-	u->random ^= u->random << 13;
-	u->random ^= u->random >> 7;
-	u->random ^= u->random << 17;
-	return (double)(u->random >> 11) * 0x1p-53;
-}
-
-/* Nearly normal, rms 1. */
-static double random_normal(struct imu_unit *u)
-{
-	double sum = -6;
-
-	for (unsigned int i = 0; i < 12; i++)
-		sum += random_share(u);
-	return sum;
-}
-
 static void measure(struct imu_unit *u)
 {
 	for (unsigned int i = 0; i < 3; i++) {
-		u->force[i] = u->bias_force[i] + u->noise_force * random_normal(u);
-		u->rate[i] = u->bias_rate[i] + u->noise_rate * random_normal(u);
+		u->force[i] = u->bias_force[i] + u->noise_force * sim_random_normal(&u->random);
+		u->rate[i] = u->bias_rate[i] + u->noise_rate * sim_random_normal(&u->random);
 		for (unsigned int j = 0; j < 3; j++) {
 			u->force[i] += u->to_sensor[i][j] * u->motion.force_m_s2[j];
 			u->rate[i] += u->to_sensor[i][j] * u->motion.rate_rad_s[j];
@@ -129,16 +111,16 @@ static void put(struct imu_unit *u, const struct frame *f, int64_t t_ns)
 
 	if (u->silent || (u->half && f->id == u->wire->half) || u->queue_n == IMU_UNIT_FRAMES_MAX)
 		return;
-	if (random_share(u) < u->lose)
+	if (sim_random_share(&u->random) < u->lose)
 		return;
 	u->queue[at].frame = *f;
 	u->queue[at].t_ns = t_ns;
 	u->queue_n++;
 	if (!u->garbage)
 		return;
-	u->queue[at].frame.len = (uint8_t)(random_share(u) * f->len); /* less than its own */
+	u->queue[at].frame.len = (uint8_t)(sim_random_share(&u->random) * f->len); /* less than its own */
 	for (unsigned int i = 0; i < u->queue[at].frame.len; i++)
-		u->queue[at].frame.data[i] = (uint8_t)(random_share(u) * 256);
+		u->queue[at].frame.data[i] = (uint8_t)(sim_random_share(&u->random) * 256);
 }
 
 static void sample(struct imu_unit *u)
@@ -197,10 +179,7 @@ static bool has_power(const void *state)
 	return !((const struct imu_unit *)state)->no_power;
 }
 
-#define FAULT(word, member)                                \
-	{                                                  \
-		word, offsetof(struct imu_unit, member), 0 \
-	}
+#define FAULT(word, member) SIM_FAULT(word, struct imu_unit, member)
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent), FAULT("stuck", stuck),	    FAULT("repeats", repeats),
 	FAULT("half", half),	 FAULT("garbage", garbage), { 0 },
@@ -233,12 +212,6 @@ static struct sim_motion *motion(void *state)
 	return &((struct imu_unit *)state)->motion;
 }
 
-/* Its streams begin with the next power-on, its random numbers with the next start. */
-static bool live(const char *key)
-{
-	return strcmp(key, "rate") != 0 && strcmp(key, "seed") != 0;
-}
-
 const struct sim_kind imu_unit_kind = {
 	.driver = "imud",
 	.settings = imud_settings_rows,
@@ -254,7 +227,8 @@ const struct sim_kind imu_unit_kind = {
 	.has_power = has_power,
 	.faults = faults,
 	.power = power,
-	.live = live,
+	/* Its streams begin with the next power-on, its random numbers with the next start. */
+	.fixed = (const char *const[]){ "rate", "seed", NULL },
 	.report = report,
 	.motion = motion,
 };

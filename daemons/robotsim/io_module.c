@@ -1,11 +1,9 @@
 /* io_module.c: a CAN I/O module with a stop switch as a simulated device, written from hw-docs/stop.md. */
-#include <errno.h>
-#include <string.h>
-
 #include "daemons/robotsim/sim.h"
 #include "daemons/stop/stopd_settings.h"
 
 #define CONTACTS 2
+#define BOUNCES 5
 
 struct io_module {
 	bool pressed; /* the switch: all contacts are open */
@@ -16,7 +14,8 @@ struct io_module {
 	int64_t period_ns, next_ns;
 	bool silent, is_short;
 	bool welded[CONTACTS], broken[CONTACTS]; /* closed for ever; open for ever */
-	unsigned int bounces;			 /* frames in which the contacts bounce */
+	bool bounce;				 /* the contacts bounce in the next frames */
+	unsigned int bounces;			 /* frames in which they have */
 	uint64_t sent;
 };
 
@@ -66,6 +65,8 @@ static uint8_t inputs(struct io_module *m)
 {
 	uint8_t value = m->others ? 0xFF : 0;
 
+	m->bounces = m->bounce ? m->bounces + 1 : 0;
+	m->bounce = m->bounce && m->bounces < BOUNCES;
 	for (unsigned int i = 0; i < m->contacts; i++) {
 		const bool bounced = m->bounces % 2;
 		const bool closed = m->welded[i] || (!m->broken[i] && m->pressed == bounced);
@@ -76,8 +77,6 @@ static uint8_t inputs(struct io_module *m)
 		else
 			value |= bit;
 	}
-	if (m->bounces)
-		m->bounces--;
 	return value;
 }
 
@@ -97,32 +96,11 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	return true;
 }
 
-static int unknown(const char *word, struct query_text *answer)
-{
-	query_say(answer, "error %s: no such fault: an I/O module can be silent, short, welded, broken, or bounce",
-		  word);
-	return -EINVAL;
-}
-
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
-{
-	struct io_module *m = state;
-
-	(void)t_ns;
-	if (!strcmp(word, "silent"))
-		m->silent = !clear;
-	else if (!strcmp(word, "short"))
-		m->is_short = !clear;
-	else if (!strcmp(word, "bounce"))
-		m->bounces = clear ? 0 : 5;
-	else if (!strcmp(word, "welded"))
-		m->welded[0] = !clear;
-	else if (!strcmp(word, "broken"))
-		m->broken[0] = !clear;
-	else
-		return unknown(word, answer);
-	return 0;
-}
+#define FAULT(word, member) SIM_FAULT(word, struct io_module, member)
+static const struct sim_fault faults[] = {
+	FAULT("silent", silent),    FAULT("short", is_short),	FAULT("bounce", bounce),
+	FAULT("welded", welded[0]), FAULT("broken", broken[0]), { 0 },
+};
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
 {
@@ -144,6 +122,6 @@ const struct sim_kind io_module_kind = {
 	.frame = frame,
 	.next_ns = next_ns,
 	.send = send,
-	.fault = fault,
+	.faults = faults,
 	.report = report,
 };

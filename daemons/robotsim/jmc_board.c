@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
-#include "channels/vt_clock.h"
+#include "daemons/robotsim/sim_random.h"
 
 #define COMMAND_ID 0x001
 #define REFERENCE_ID 0x010u
@@ -14,7 +14,7 @@ const char *const jmc_second_slots[] = { "zero", "repeat", "none", NULL }, *cons
 
 /* ---- power ---- */
 
-void jmc_board_bounds(struct jmc_board *b)
+static void set_bounds(struct jmc_board *b)
 {
 	const struct jmc_params *p = &b->params;
 
@@ -44,7 +44,7 @@ void jmc_board_lock(struct jmc_board *b, int64_t t_ns)
 static void boot(struct jmc_board *b, int64_t t_ns)
 {
 	b->params = b->flash;
-	jmc_board_bounds(b);
+	set_bounds(b);
 	b->fet = b->control = false;
 	b->mode = 0;
 	b->replies_n = 0;
@@ -63,11 +63,12 @@ void jmc_board_control(struct jmc_board *b, bool on)
 			jmc_motor_off(&b->motor[i]);
 }
 
-void jmc_board_start(struct jmc_board *b, int64_t t_ns)
+void jmc_board_start(void *state, int64_t t_ns)
 {
+	struct jmc_board *b = state;
 	const struct jmc_settings *s = &b->settings;
 
-	b->random = (uint64_t)vt_clock_seed(s->seed + s->number) * 0x9E3779B97F4A7C15u + 1;
+	b->random = sim_random_seed(s->seed + s->number);
 	b->temperature_c = s->ambient_c;
 	for (unsigned int i = 0; i < b->motors_n; i++) {
 		b->motor[i].model = &b->model[i];
@@ -86,9 +87,10 @@ void jmc_board_start(struct jmc_board *b, int64_t t_ns)
 	jmc_board_control(b, s->on);
 }
 
-void jmc_board_power(struct jmc_board *b, bool on, int64_t t_ns)
+void jmc_board_power(void *state, bool on, int64_t t_ns)
 {
-	jmc_board_advance(b, t_ns);
+	struct jmc_board *b = state;
+
 	b->no_power = !on;
 	boot(b, t_ns);
 	b->boot_until_ns = t_ns + b->settings.boot_ns;
@@ -132,8 +134,10 @@ static void step(struct jmc_board *b, int64_t t_ns)
 	b->step_ns = b->steps_left > 0 ? t_ns + llround(b->pll.period_ns / (double)n) : CLOCK_NEVER;
 }
 
-void jmc_board_advance(struct jmc_board *b, int64_t t_ns)
+void jmc_board_advance(void *state, int64_t t_ns)
 {
+	struct jmc_board *b = state;
+
 	for (;;) {
 		const int64_t next_ns = b->step_ns < b->pll.tick_ns ? b->step_ns : b->pll.tick_ns;
 
@@ -194,25 +198,17 @@ static void take_reference(struct jmc_board *b, const struct frame *f, int64_t t
 
 /* ---- frames ---- */
 
-static double random_share(struct jmc_board *b)
-{
-	b->random ^= b->random << 13;
-	b->random ^= b->random >> 7;
-	b->random ^= b->random << 17;
-	return (double)(b->random >> 11) * 0x1p-53;
-}
-
 static void say(struct jmc_board *b, struct frame *f, int64_t t_ns)
 {
-	t_ns += b->settings.reply_ns + (int64_t)((double)b->settings.jitter_ns * random_share(b));
-	if (b->silent || random_share(b) < b->settings.lose || b->replies_n + 2 > JMC_REPLIES_MAX) {
+	t_ns += b->settings.reply_ns + (int64_t)((double)b->settings.jitter_ns * sim_random_share(&b->random));
+	if (b->silent || sim_random_share(&b->random) < b->settings.lose || b->replies_n + 2 > JMC_REPLIES_MAX) {
 		b->lost++;
 		return;
 	}
 	if (b->short_frames)
 		f->len--;
 	for (unsigned int i = 0; b->garbage && i < f->len; i++)
-		f->data[i] = (uint8_t)(random_share(b) * 256);
+		f->data[i] = (uint8_t)(sim_random_share(&b->random) * 256);
 	if (b->replies_n && b->replies[b->replies_n - 1].t_ns > t_ns)
 		t_ns = b->replies[b->replies_n - 1].t_ns;
 	for (int n = b->twice ? 2 : 1; n; n--) {
@@ -221,8 +217,9 @@ static void say(struct jmc_board *b, struct frame *f, int64_t t_ns)
 	}
 }
 
-void jmc_board_frame(struct jmc_board *b, const struct frame *f, int64_t t_ns)
+void jmc_board_frame(void *state, const struct frame *f, int64_t t_ns)
 {
+	struct jmc_board *b = state;
 	const uint32_t number = (uint32_t)b->settings.number;
 	struct frame reply;
 
@@ -237,7 +234,7 @@ void jmc_board_frame(struct jmc_board *b, const struct frame *f, int64_t t_ns)
 		if (jmc_say(b, f, &reply))
 			say(b, &reply, t_ns);
 		else if (jmc_params_command(&b->params, b->motors_n, f))
-			jmc_board_bounds(b);
+			set_bounds(b);
 		else
 			b->ignored += !jmc_obey(b, f, t_ns);
 	}

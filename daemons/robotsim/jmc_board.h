@@ -77,11 +77,12 @@ struct jmc_board {
 	uint64_t in, out, ignored, lost, unused, clears, homings; /* unused: references without effect */
 };
 
-void jmc_board_start(struct jmc_board *board, int64_t t_ns);
-void jmc_board_power(struct jmc_board *board, bool on, int64_t t_ns);
-void jmc_board_advance(struct jmc_board *board, int64_t t_ns);
-void jmc_board_frame(struct jmc_board *board, const struct frame *frame, int64_t t_ns);
-void jmc_board_bounds(struct jmc_board *board); /* again, from params */
+/* Called by robotsim, with a struct jmc_board. */
+void jmc_board_start(void *state, int64_t t_ns);
+void jmc_board_power(void *state, bool on, int64_t t_ns);
+void jmc_board_advance(void *state, int64_t t_ns);
+void jmc_board_frame(void *state, const struct frame *frame, int64_t t_ns);
+
 void jmc_board_control(struct jmc_board *board, bool on);
 void jmc_board_lock(struct jmc_board *board, int64_t t_ns); /* begins again to look for references */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "channels/clock.h"
+#include "daemons/robotsim/sim_random.h"
 
 #define ID_ANSWER 0x0A0u
 #define ID_ASK 0x0C0u
@@ -25,10 +26,11 @@
 static void answer(struct pcube *m, const uint8_t *data, unsigned int n)
 {
 	const struct pcube_settings *s = &m->settings;
-	int64_t due_ns = m->heard_ns + s->reply_delay_ns + (int64_t)(pcube_random(m) * (double)s->reply_jitter_ns);
+	int64_t due_ns =
+		m->heard_ns + s->reply_delay_ns + (int64_t)(sim_random_share(&m->random) * (double)s->reply_jitter_ns);
 
 	/* Drawn in any case, so that the draws that follow do not depend on the settings. */
-	const bool lost = pcube_random(m) < s->lose, late = pcube_random(m) < s->reorder;
+	const bool lost = sim_random_share(&m->random) < s->lose, late = sim_random_share(&m->random) < s->reorder;
 
 	if (m->silent || lost || m->replies_n == PCUBE_REPLIES_MAX) {
 		m->counts.lost++;

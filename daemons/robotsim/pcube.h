@@ -128,8 +128,6 @@ struct pcube_given {
 	const char *where;
 };
 int pcube_settings_complete(struct settings *settings, const struct pcube_given *given, struct error_sink *errors);
-/* May the setting be changed while it runs? */
-bool pcube_settings_live(const char *key);
 
 /* ---- the servo loop ---- */
 
@@ -307,7 +305,6 @@ static inline double pcube_seconds(int64_t ns)
 }
 
 /* 0 to below 1. */
-double pcube_random(struct pcube *m);
 
 /* Parameter id as bytes behind command and id: their number, or 0: no such. */
 unsigned int pcube_value_get(struct pcube *m, uint8_t id, uint8_t bytes[4]);

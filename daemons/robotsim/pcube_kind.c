@@ -71,18 +71,16 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 			pcube_fault(state, 1u << bit, !clear, t_ns);
 			return 0;
 		}
-		if (meant) {
-			query_say(answer, "error %s: computed bit; cannot be set", word);
-			return -EINVAL;
-		}
+		if (meant)
+			return sim_refuse(answer, "%s: computed bit; cannot be set", word);
 		if (settable)
 			nearest_try(word, pcube_state_names[bit], &near);
 	}
 	for (const char *const *other = others; *other; other++)
 		nearest_try(word, *other, &near);
-	query_say(answer, "error %s: no such fault%s%s%s", word,
-		  near ? "; did you mean " : ": robotsim fault --help lists them", near ? near : "", near ? "?" : "");
-	return -EINVAL;
+	return sim_refuse(answer, "%s: no such fault%s%s%s", word,
+			  near ? "; did you mean " : ": robotsim fault --help lists them", near ? near : "",
+			  near ? "?" : "");
 }
 
 static void say_state(struct query_text *to, uint32_t state)
@@ -139,7 +137,8 @@ const struct sim_kind pcube_kind = {
 	.has_power = has_power,
 	.fault = fault,
 	.push = pcube_push,
-	.live = pcube_settings_live,
+	.live = (const char *const[]){ "reply_delay", "reply_jitter", "reorder", "reorder_by", "lose", "watchdog",
+				       "boot", "voltage", "refused", "wrong_after_reset", NULL },
 	.report = report,
 	.shaft = shaft,
 };

@@ -10,17 +10,6 @@
 #define STATE_NAME(NAME, name) name,
 const char *const pcube_state_names[PCUBE_BITS] = { PCUBE_STATES(STATE_NAME) };
 
-double pcube_random(struct pcube *m)
-{
-	uint64_t x = m->random;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	m->random = x;
-	return (double)((x * 2685821657736338717u) >> 11) / (double)(1ull << 53);
-}
-
 struct joint_encoder pcube_encoder(const struct pcube *m)
 {
 	return (struct joint_encoder){ .counts_per_rad = (double)m->values.ticks_per_unit,

@@ -63,18 +63,6 @@ static int add(struct sim *sim, const struct robot_device *device, const struct 
 	return read_settings(m, device, driver, item->joint, errors);
 }
 
-/* ---- buses of the device, for the list ---- */
-
-static int find_bus(const void *of, const char *name)
-{
-	const struct robot_device *device = of;
-
-	for (size_t i = 0; i < device->roles_n; i++)
-		if (!strcmp(device->roles[i].role, name) || !strcmp(device->roles[i].bus->name, name))
-			return (int)i;
-	return -ENOENT;
-}
-
 static const char *name_bus(const void *of, unsigned int bus)
 {
 	return ((const struct robot_device *)of)->roles[bus].bus->name;
@@ -106,7 +94,7 @@ int pcube_load(struct sim *sim, const struct robot_device *device, const void *o
 	const struct pciod_settings *driver = of_driver;
 	const struct yaml_node *node = yaml_find(device->settings, "modules");
 	char where[ERROR_LINE_MAX / 2];
-	const struct pciod_list_buses buses = { where, (unsigned int)device->roles_n, find_bus, name_bus, device };
+	const struct pciod_list_buses buses = { where, (unsigned int)device->roles_n, sim_find_bus, name_bus, device };
 	struct pciod_list list;
 
 	snprintf(where, sizeof(where), "%s:%u: modules", node->file, node->line);

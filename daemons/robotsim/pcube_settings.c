@@ -60,19 +60,6 @@ const struct settings_row pcube_rows[] = {
 };
 /* clang-format on */
 
-bool pcube_settings_live(const char *key)
-{
-	static const char *const live[] = {
-		"reply_delay", "reply_jitter", "reorder", "reorder_by", "lose",
-		"watchdog",    "boot",	       "voltage", "refused",	"wrong_after_reset"
-	};
-
-	for (size_t i = 0; i < sizeof(live) / sizeof(*live); i++)
-		if (!strcmp(live[i], key))
-			return true;
-	return false;
-}
-
 /* 0 where that is inside the limits by so much, else their middle. */
 static double place(const double limits[2], double by)
 {

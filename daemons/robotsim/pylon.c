@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemons/robotsim/sim_random.h"
+
 #define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
 #define KEEP_ALIVE_ID 0x305u
 #define LIMITS_ID 0x351u
@@ -138,10 +140,8 @@ static void spoil(struct pylon_unit *u, struct frame *f)
 {
 	if (u->wrong_length)
 		f->len--;
-	for (unsigned int i = 0; u->garbage && i < f->len; i++) {
-		u->random = u->random * 6364136223846793005u + 1442695040888963407u;
-		f->data[i] = (uint8_t)(u->random >> 56);
-	}
+	for (unsigned int i = 0; u->garbage && i < f->len; i++)
+		f->data[i] = (uint8_t)(sim_random_share(&u->random) * 256);
 }
 
 static void telegram(struct pylon_unit *u)
@@ -229,15 +229,10 @@ static bool has_power(const void *state)
 	return !((const struct pylon_unit *)state)->no_power;
 }
 
-#define FAULT(word, member)                                  \
-	{                                                    \
-		word, offsetof(struct pylon_unit, member), 0 \
-	}
-#define ALARM(word, mask)                                                 \
-	{ word, offsetof(struct pylon_unit, protections), mask },         \
-	{                                                                 \
-		"warn-" word, offsetof(struct pylon_unit, warnings), mask \
-	}
+#define FAULT(word, member) SIM_FAULT(word, struct pylon_unit, member)
+#define ALARM(word, mask)                                           \
+	SIM_FAULT_BITS(word, struct pylon_unit, protections, mask), \
+		SIM_FAULT_BITS("warn-" word, struct pylon_unit, warnings, mask)
 static const struct sim_fault faults[] = {
 	FAULT("silent", silent),
 	FAULT("garbage", garbage),
@@ -277,11 +272,6 @@ static void report(void *state, int64_t t_ns, struct query_text *to)
 		  (unsigned long long)u->telegrams);
 }
 
-static bool live(const char *key)
-{
-	return strcmp(key, "series") != 0;
-}
-
 const struct sim_kind pylon_kind = {
 	.driver = "bmsd",
 	.settings = bmsd_settings_rows,
@@ -297,6 +287,6 @@ const struct sim_kind pylon_kind = {
 	.has_power = has_power,
 	.faults = faults,
 	.power = power,
-	.live = live,
+	.fixed = (const char *const[]){ "series", NULL },
 	.report = report,
 };

@@ -1,5 +1,4 @@
 /* robotiq.c: a Robotiq 3-finger gripper as a simulated device, written from hw-docs/robotiq.md. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -330,36 +329,25 @@ static bool has_power(const void *state)
 
 /* ---- on command ---- */
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
-{
-	struct gripper *g = state;
-	const struct {
-		const char *word;
-		bool *is;
-	} faults[] = { { "silent", &g->silent }, { "garbage", &g->garbage }, { "refuses", &g->refuses },
-		       { "jams", &g->jams },	 { "blocked", &g->blocked }, { "loses", &g->loses } };
+#define FAULT(word, member) SIM_FAULT(word, struct gripper, member)
+static const struct sim_fault faults[] = {
+	FAULT("silent", silent),
+	FAULT("garbage", garbage),
+	FAULT("refuses", refuses),
+	FAULT("jams", jams),
+	FAULT("blocked", blocked),
+	FAULT("loses", loses),
+	{ 0 },
+};
 
-	advance(g, t_ns);
-	if (!strcmp(word, "power-off") || !strcmp(word, "power-on")) {
-		od_power(&g->od, !strcmp(word, "power-on") != clear, t_ns);
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		if (!strcmp(word, faults[i].word)) {
-			*faults[i].is = !clear;
-			g->blocked_ns = t_ns;
-			return 0;
-		}
-	query_say(answer,
-		  "error %s: no such fault: a gripper has silent, garbage, refuses, jams, blocked, loses, "
-		  "power-off, power-on",
-		  word);
-	return -EINVAL;
+static void faulted(void *state, int64_t t_ns)
+{
+	((struct gripper *)state)->blocked_ns = t_ns;
 }
 
-static bool live(const char *key)
+static void power(void *state, bool on, int64_t t_ns)
 {
-	return !strcmp(key, "object") || !strcmp(key, "outside") || !strcmp(key, "activation");
+	od_power(&((struct gripper *)state)->od, on, t_ns);
 }
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
@@ -388,7 +376,9 @@ const struct sim_kind robotiq_kind = {
 	.send = send,
 	.advance = advance,
 	.has_power = has_power,
-	.fault = fault,
-	.live = live,
+	.faults = faults,
+	.faulted = faulted,
+	.power = power,
+	.live = (const char *const[]){ "object", "outside", "activation", NULL },
 	.report = report,
 };

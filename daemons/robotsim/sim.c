@@ -22,6 +22,16 @@ const struct sim_kind *sim_kind(const struct robot_device *device)
 	return NULL;
 }
 
+int sim_find_bus(const void *of, const char *name)
+{
+	const struct robot_device *device = of;
+
+	for (size_t i = 0; i < device->roles_n; i++)
+		if (!strcmp(device->roles[i].role, name) || !strcmp(device->roles[i].bus->name, name))
+			return (int)i;
+	return -ENOENT;
+}
+
 /* As the driver reads them (daemons/drv/setup.c); what the loop takes of them is only checked. */
 static int read_settings(const struct sim_kind *kind, const struct robot_device *device, void *values, void *of_loop,
 			 struct error_sink *errors)

@@ -56,6 +56,11 @@ struct sim_fault {
 	size_t offset;
 	uint16_t mask;
 };
+#define SIM_FAULT_BITS(word, type, member, mask)   \
+	{                                          \
+		word, offsetof(type, member), mask \
+	}
+#define SIM_FAULT(word, type, member) SIM_FAULT_BITS(word, type, member, 0)
 
 struct sim_kind {
 	const char *driver;		     /* of the devices that are of this kind */
@@ -80,13 +85,15 @@ struct sim_kind {
 	void (*advance)(void *state, int64_t t_ns); /* nothing will come from before t_ns; may be NULL */
 	bool (*has_power)(const void *state);	    /* does its controller acknowledge?  NULL: always */
 
-	/* On command (sim_fault): the table, then the words power-off and power-on, then the function, which returns 0;
+	/* On command (sim_fault), after all that was due before it: the table, then the words power-off and power-on, then the function, which returns 0;
 	 * -EINVAL, and what is wrong in answer; or -ENOENT: no such fault.  Each may be NULL. */
-	const struct sim_fault *faults; /* end with a word NULL */
+	const struct sim_fault *faults;		    /* end with a word NULL */
+	void (*faulted)(void *state, int64_t t_ns); /* one of that table has begun or ended */
 	void (*power)(void *state, bool on, int64_t t_ns);
 	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer);
 	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
-	bool (*live)(const char *key); /* may this one of rows be changed while it runs?  NULL: each may */
+	/* Which of rows may be changed while it runs: all but fixed, or only live; each ends with NULL, or is NULL. */
+	const char *const *fixed, *const *live;
 	void (*report)(void *state, int64_t t_ns, struct query_text *answer); /* " key value key value" */
 
 	/* For a body (body.h); NULL where there is none. */
@@ -188,6 +195,8 @@ extern const struct sim_kind hubo_boards_kind;	 /* hubod: Hubo's joint boards */
 extern const struct sim_kind hubo_sensor_kind;	 /* hubod: its sensor boards and power board */
 
 const struct sim_kind *sim_kind(const struct robot_device *device); /* or NULL */
+/* The bus with that role or name among those of the struct robot_device; -ENOENT. */
+int sim_find_bus(const void *device, const char *name);
 
 /* Every device of the robot whose driver there is a kind for.  0, or -EINVAL with lines in errors. */
 int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *errors);
@@ -234,6 +243,9 @@ int sim_body_publish(struct sim *sim, struct port *port, struct error_sink *erro
 void sim_body_report(const struct sim *sim, struct query_text *answer);
 
 /* ---- sim_control.c ---- */
+
+/* Says why a command is refused; has the value -EINVAL. */
+#define sim_refuse(answer, ...) (query_say(answer, "error " __VA_ARGS__), -EINVAL)
 
 struct sim_control {
 	int folder;

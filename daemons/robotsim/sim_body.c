@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/vt_clock.h"
 #include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_random.h"
 
 #define STEP_S (SIM_BODY_STEP_NS * 1e-9)
 #define PUBLISH_NS 1000000
@@ -127,25 +127,13 @@ static void write_units(struct sim_body *b)
 		krang_motion(k, b->motion);
 }
 
-/* 0 to below 1. */
-static double random_share(struct sim_body *b)
-{
-	b->random ^= b->random >> 12;
-	b->random ^= b->random << 25;
-	b->random ^= b->random >> 27;
-	return (double)((b->random * 2685821657736338717u) >> 11) / (double)(1ull << 53);
-}
-
 /* Normal, filtered to last as long as a push does. */
 static double next_disturbance(struct sim_body *b)
 {
 	const double keep = exp(-STEP_S / DISTURBANCE_S);
-	double normal = -6;
 
-	for (int i = 0; i < 12; i++)
-		normal += random_share(b);
 	b->disturbance *= keep;
-	b->disturbance += sqrt(1 - keep * keep) * normal;
+	b->disturbance += sqrt(1 - keep * keep) * sim_random_normal(&b->random);
 	return b->disturbance * b->krang.settings.disturbance;
 }
 

@@ -107,7 +107,7 @@ static void name_bus(char *name, size_t size, const struct robot_bus *on, const 
 
 int sim_open(struct sim *sim, struct clock_set *set, struct error_sink *errors)
 {
-	const int64_t now_ns = clock_now_ns();
+	int r = 0;
 
 	sim->set = set;
 	for (size_t i = 0; i < sim->units_n; i++) {
@@ -122,28 +122,15 @@ int sim_open(struct sim *sim, struct clock_set *set, struct error_sink *errors)
 		name_bus(ear->bus_name, sizeof(ear->bus_name), ear->on, ear->device->name);
 		ear->line.tag = SIM_UNITS_MAX + (uint32_t)i;
 	}
-	sim_start(sim, now_ns);
-	for (size_t i = 0; i < sim->units_n; i++) {
-		struct sim_unit *unit = &sim->units[i];
-		int r;
-
-		if (!has_power(unit))
-			continue;
-		r = open_bus(sim, unit, errors);
-		if (r) {
-			sim_close(sim);
-			return r;
-		}
-	}
-	for (size_t i = 0; i < sim->ears_n; i++) {
-		const int r = connect_ear(sim, &sim->ears[i], errors);
-
-		if (r) {
-			sim_close(sim);
-			return r;
-		}
-	}
-	return 0;
+	sim_start(sim, clock_now_ns());
+	for (size_t i = 0; i < sim->units_n && !r; i++)
+		if (has_power(&sim->units[i]))
+			r = open_bus(sim, &sim->units[i], errors);
+	for (size_t i = 0; i < sim->ears_n && !r; i++)
+		r = connect_ear(sim, &sim->ears[i], errors);
+	if (r)
+		sim_close(sim);
+	return r;
 }
 
 void sim_close(struct sim *sim)

@@ -82,9 +82,13 @@ int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_n
 	const struct sim_kind *kind = unit->kind;
 	int r;
 
+	if (kind->advance)
+		kind->advance(unit->state, now_ns);
 	for (const struct sim_fault *known = kind->faults; known && known->word; known++)
 		if (!strcmp(known->word, word)) {
 			set_flag(unit->state, known, !clear);
+			if (kind->faulted)
+				kind->faulted(unit->state, now_ns);
 			return 0;
 		}
 	if (kind->power && (!strcmp(word, "power-off") || !strcmp(word, "power-on"))) {
@@ -102,10 +106,8 @@ static int do_fault(struct sim *sim, struct sim_unit *unit, const char *word, co
 {
 	int r = 0;
 
-	if (!word || (clear && strcmp(clear, "clear") != 0)) {
-		query_say(answer, "error which fault? fault %s silent", unit->name);
-		return -EINVAL;
-	}
+	if (!word || (clear && strcmp(clear, "clear") != 0))
+		return sim_refuse(answer, "which fault? fault %s silent", unit->name);
 	if (!strcmp(word, "cut"))
 		unit->cut = !clear;
 	else
@@ -136,19 +138,15 @@ static int do_push(struct sim *sim, struct sim_unit *unit, const char *torque, c
 	int64_t duration_ns;
 
 	if (!torque || !duration || read_push(torque, !unit, &value) || text_duration(duration, &duration_ns) ||
-	    duration_ns < 0) {
-		query_say(answer, "error push %s: a %s and a duration such as 100ms", unit ? unit->name : SIM_BODY,
-			  unit ? "torque in N m" : "force in N such as 80N");
-		return -EINVAL;
-	}
+	    duration_ns < 0)
+		return sim_refuse(answer, "push %s: a %s and a duration such as 100ms", unit ? unit->name : SIM_BODY,
+				  unit ? "torque in N m" : "force in N such as 80N");
 	if (!unit) {
 		sim_body_push(sim, value, duration_ns);
 		return 0;
 	}
-	if (!unit->kind->push) {
-		query_say(answer, "error %s cannot be pushed", unit->name);
-		return -EINVAL;
-	}
+	if (!unit->kind->push)
+		return sim_refuse(answer, "%s cannot be pushed", unit->name);
 	unit->kind->push(unit->state, value, duration_ns, now_ns);
 	return 0;
 }
@@ -158,12 +156,28 @@ static void say_line(void *to, const char *line)
 	query_say(to, "error %s", line);
 }
 
+static bool is_listed(const char *const *list, const char *key)
+{
+	for (; *list; list++)
+		if (!strcmp(*list, key))
+			return true;
+	return false;
+}
+
 /* Of the body, if unit is NULL. */
+static bool may_change(const struct sim_unit *unit, const char *key)
+{
+	if (!unit)
+		return sim_body_live(key);
+	return !(unit->kind->fixed && is_listed(unit->kind->fixed, key)) &&
+	       (!unit->kind->live || is_listed(unit->kind->live, key));
+}
+
+/* The same. */
 static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment, struct query_text *answer)
 {
 	struct settings settings = { .rows = unit ? unit->kind->rows : krang_rows,
 				     .values = unit ? unit->state : &sim->body.krang.settings };
-	bool (*live)(const char *key) = unit ? unit->kind->live : sim_body_live;
 	struct error_sink errors = { say_line, answer, 0 };
 	const size_t len = strcspn(assignment, "=");
 	const char *key = NULL;
@@ -171,10 +185,8 @@ static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment
 	for (const struct settings_row *row = settings.rows; row->key; row++)
 		if (strlen(row->key) == len && !strncmp(row->key, assignment, len))
 			key = row->key;
-	if (key && live && !live(key)) {
-		query_say(answer, "error %s: is set in the robot file, not while it runs", key);
-		return -EINVAL;
-	}
+	if (key && !may_change(unit, key))
+		return sim_refuse(answer, "%s: is set in the robot file, not while it runs", key);
 	if (settings_assign(&settings, "set", assignment, &errors))
 		return -EINVAL;
 	if (!unit)

@@ -120,7 +120,7 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 /* ---- on command ---- */
 
-static const struct sim_fault faults[] = { { "silent", offsetof(struct turntable, silent), 0 }, { 0 } };
+static const struct sim_fault faults[] = { SIM_FAULT("silent", struct turntable, silent), { 0 } };
 
 static void report(void *state, int64_t t_ns, struct query_text *to)
 {

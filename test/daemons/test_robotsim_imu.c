@@ -132,7 +132,7 @@ TEST(faults)
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		struct imu_unit *u = start("kind: dmu", QUIET ", streams: yes");
 
-		unit_sends(15 * MS);
+		unit_sends(14 * MS);
 		u->motion.force_m_s2[2] = strcmp(words[i].word, "stuck") ? 9.81 : 0;
 		unit_fault(words[i].word, false);
 		TEST_ASSERT_EQUAL_STRING(words[i].sends, unit_sends(20 * MS));

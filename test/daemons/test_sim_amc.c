@@ -147,7 +147,7 @@ static void fault(void *state, const char *word, bool clear)
 	char answer[256];
 	struct query_text to = { answer, 0, sizeof(answer) };
 
-	TEST_ASSERT_EQUAL_MESSAGE(0, amc_kind.fault(state, word, clear, now_ns, &to), word);
+	TEST_ASSERT_EQUAL_MESSAGE(0, sim_fault(&sim.units[state == right], word, clear, now_ns, &to), word);
 }
 
 /* ---- start-up ---- */
@@ -564,7 +564,7 @@ TEST(an_unknown_fault_is_refused_with_the_nearest_word)
 	struct query_text to = { answer, 0, sizeof(answer) };
 
 	start_with("");
-	TEST_ASSERT_EQUAL(-EINVAL, amc_kind.fault(left, "silence", false, 0, &to));
+	TEST_ASSERT_EQUAL(-EINVAL, sim_fault(&sim.units[0], "silence", false, now_ns, &to));
 	TEST_ASSERT_EQUAL_STRING("error silence: no such fault; did you mean silent?", answer);
 }
 
