@@ -204,7 +204,7 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 		a->reset_failed = false;
 	else if (a->reset_failed && asked_ns > a->state_ns)
 		a->latches |= MSG_LATCH_WAITS_FOR_PERSON;
-	/* An answer of before it got into its state tells nothing of that. */
+	/* An answer from before it entered its state says nothing about that state. */
 	if (a->state == DRV_ACTUATOR_UNKNOWN || asked_ns > a->state_ns)
 		actions |= drv_actuator_event(a, word_event(a, t_ns), t_ns);
 	return actions;

@@ -1,11 +1,9 @@
 /* drv_open.c: claims, channels and buses, before the loop runs; and their end. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "config/boot.h"
@@ -247,17 +245,6 @@ static int open_buses(struct drv *drv, struct error_sink *errors)
 	return 0;
 }
 
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static void be_real_time(struct drv *drv)
 {
 	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_WARNING };
@@ -324,7 +311,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	drv->report.incarnation = drv->incarnation;
 	drv_latch_begin(drv);
 	drv_pass_requests(drv);
-	drv->signals = drv->seat ? fcntl(drv->seat->stop_fd, F_DUPFD_CLOEXEC, 3) : open_signals();
+	drv->signals = fcntl(drv->seat ? drv->seat->stop_fd : clock_stop_fd(), F_DUPFD_CLOEXEC, 3);
 	drv->notify.fd = -1;
 	if (!drv->seat) /* else the host notifies for all of them */
 		notify_open(&drv->notify);

@@ -125,6 +125,15 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 	}
 }
 
+int port_open_of(struct port *port, const char *name, const char *suffix, enum msg_number type, mode_t mode,
+		 struct error_sink *errors)
+{
+	char channel[2 * PORT_NAME_MAX];
+
+	snprintf(channel, sizeof(channel), "%s-%s", name, suffix);
+	return port_open(port, channel, msg_type_by_number(type), mode, errors);
+}
+
 void port_close(struct port *port)
 {
 	if (port->open)

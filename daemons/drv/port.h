@@ -43,6 +43,9 @@ gid_t port_group(void);
  * mode has not; and the like.  A port that could not be opened is tried again by port_reopen. */
 int port_open(struct port *port, const char *channel, const struct msg_type *type, mode_t mode,
 	      struct error_sink *errors);
+/* The same for the channel NAME-SUFFIX, with messages of the type of that number. */
+int port_open_of(struct port *port, const char *name, const char *suffix, enum msg_number type, mode_t mode,
+		 struct error_sink *errors);
 /* The line for a channel that ach_open has just refused with ACH_EACCES: whose it is, what is wrong, what to do.
  * -EACCES. */
 int port_foreign(const char *name, struct error_sink *errors);

@@ -30,10 +30,14 @@ static int lock_memory(struct error_sink *errors)
 	return 0;
 }
 
+int realtime_schedule(pid_t pid, int policy, int priority)
+{
+	return sched_setscheduler(pid, policy, &(struct sched_param){ .sched_priority = priority }) ? -errno : 0;
+}
+
 int realtime_enter(const struct realtime *want, struct error_sink *errors)
 {
-	const struct sched_param param = { .sched_priority = (int)want->priority };
-	int refused = 0;
+	int refused = 0, status;
 	cpu_set_t cores;
 
 	if (want->core >= 0) {
@@ -47,9 +51,10 @@ int realtime_enter(const struct realtime *want, struct error_sink *errors)
 	}
 	if (want->lock)
 		refused += lock_memory(errors);
-	if (want->priority && sched_setscheduler(0, SCHED_FIFO, &param)) {
+	status = want->priority ? realtime_schedule(0, SCHED_FIFO, (int)want->priority) : 0;
+	if (status) {
 		error_add(errors, "priority %d: %s; it takes CAP_SYS_NICE or a limit for it (ulimit -r)",
-			  (int)want->priority, strerror(errno));
+			  (int)want->priority, strerror(-status));
 		refused++;
 	}
 	return refused;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "config/error.h"
 
@@ -12,6 +13,9 @@ struct realtime {
 	int64_t core;	  /* -1: any */
 	bool lock;	  /* memory stays where it is */
 };
+
+/* sched_setscheduler(2); the process 0 is this one.  0 or -errno. */
+int realtime_schedule(pid_t pid, int policy, int priority);
 
 /* Before the loop.  How many things were refused, with a line each that says what it takes. */
 int realtime_enter(const struct realtime *want, struct error_sink *errors);

@@ -12,14 +12,11 @@
 
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors)
 {
-	char channel[PORT_NAME_MAX];
-
 	memset(r, 0, sizeof(*r));
 	r->program = program;
 	r->name = name;
 	r->lines = !getenv("NOTIFY_SOCKET");
-	snprintf(channel, sizeof(channel), "%s-event", name);
-	return port_open(&r->port, channel, msg_type_by_number(msg_event_number), 0640, errors);
+	return port_open_of(&r->port, name, "event", msg_event_number, 0640, errors);
 }
 
 static void print_line(const struct report *r, enum msg_severity severity, const char *text)
@@ -106,6 +103,15 @@ void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, 
 	utf8_mend(one->text);
 	if (now_ns >= one->next_ns && !r->holding)
 		report_end(r, now_ns);
+}
+
+void report_say(struct report *r, enum msg_severity severity, const char *code, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	report_event(r, clock_now_ns(), severity, code, fmt, args);
+	va_end(args);
 }
 
 void report_release(struct report *r, int64_t now_ns)

@@ -38,6 +38,9 @@ struct report {
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors);
 void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, const char *code, const char *fmt,
 		  va_list args) __attribute__((format(printf, 5, 0)));
+/* The same, now. */
+void report_say(struct report *r, enum msg_severity severity, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Ends holding. */
 void report_release(struct report *r, int64_t now_ns);
 /* Once a tick: puts held events whose time has come. */

@@ -9,6 +9,7 @@
 
 #include "channels/clock.h"
 #include "config/source.h"
+#include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 
 #define LINE_MAX (128 * 1024) /* of a command */
@@ -22,17 +23,12 @@ bool standby_asked(void)
 	return getenv(STANDBY);
 }
 
-static void schedule(int policy, int priority)
-{
-	sched_setscheduler(0, policy, &(struct sched_param){ .sched_priority = priority });
-}
-
 void standby_begin(void)
 {
 	struct clock_fd go = { .fd = STDIN_FILENO, .events = POLLIN };
 
 	if (standby_asked() && clock_wait(&go, 1, INT64_MIN) <= 0)
-		schedule(SCHED_OTHER, 0);
+		realtime_schedule(0, SCHED_OTHER, 0);
 }
 
 /* achstart has raised it, too, to hurry one that was not waiting yet; that may have been before standby_begin. */
@@ -41,7 +37,7 @@ static void take_priority(void)
 	const int priority = atoi(getenv(STANDBY)); /* NOLINT(cert-err34-c): of achstart */
 
 	if (priority > 0)
-		schedule(SCHED_FIFO, priority);
+		realtime_schedule(0, SCHED_FIFO, priority);
 }
 
 static void note_program(const char *path)

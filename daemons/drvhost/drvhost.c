@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -221,17 +220,11 @@ static int start_threads(struct host *host, int ended_fd)
 
 static int run_all(struct host *host)
 {
-	struct clock_fd fds[2];
+	struct clock_fd fds[2] = { { .fd = clock_stop_fd(), .events = POLLIN },
+				   { .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN } };
 	uint64_t ended;
-	sigset_t set;
 	int status;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fds[0] = (struct clock_fd){ .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN };
-	fds[1] = (struct clock_fd){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .events = POLLIN };
 	notify_open(&host->notify);
 	status = fds[0].fd < 0 || fds[1].fd < 0 ? -errno : start_threads(host, fds[1].fd);
 	if (status) {

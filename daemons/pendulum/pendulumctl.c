@@ -162,13 +162,9 @@ static void run(struct controller *c)
 
 static int open_ports(struct controller *c, struct error_sink *errors)
 {
-	char state[PORT_NAME_MAX], ref[PORT_NAME_MAX];
-	int status;
+	const int status = port_open_of(&c->state_port, c->line->name, "state", msg_joint_state_number, 0640, errors);
 
-	snprintf(state, sizeof(state), "%.*s-state", PORT_NAME_MAX - 8, c->line->name);
-	snprintf(ref, sizeof(ref), "%.*s-ref", PORT_NAME_MAX - 8, c->line->name);
-	status = port_open(&c->state_port, state, msg_type_by_number(msg_joint_state_number), 0640, errors);
-	return status ? status : port_open(&c->ref_port, ref, msg_type_by_number(msg_joint_ref_number), 0660, errors);
+	return status ? status : port_open_of(&c->ref_port, c->line->name, "ref", msg_joint_ref_number, 0660, errors);
 }
 
 /* ---- in lockstep ---- */

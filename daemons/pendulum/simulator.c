@@ -116,15 +116,6 @@ static int play(struct run *r)
 	return status < 0 ? SIMULATOR_FAILED : 0;
 }
 
-static int open_port(struct port *port, const char *name, const char *suffix, uint32_t type, mode_t mode,
-		     struct error_sink *errors)
-{
-	char channel[PORT_NAME_MAX];
-
-	snprintf(channel, sizeof(channel), "%.*s-%s", PORT_NAME_MAX - 8, name, suffix);
-	return port_open(port, channel, msg_type_by_number(type), mode, errors);
-}
-
 int simulator_run(const struct simulator *simulator, const char *name, int64_t step_ns)
 {
 	struct error_who who = { simulator->program, NULL, ERROR_FATAL };
@@ -134,9 +125,9 @@ int simulator_run(const struct simulator *simulator, const char *name, int64_t s
 
 	r.simulator = simulator;
 	r.step_ns = step_ns;
-	status = open_port(&r.state_port, name, "state", msg_joint_state_number, 0640, &errors);
+	status = port_open_of(&r.state_port, name, "state", msg_joint_state_number, 0640, &errors);
 	if (!status)
-		status = open_port(&r.ref_port, name, "ref", msg_joint_ref_number, 0660, &errors);
+		status = port_open_of(&r.ref_port, name, "ref", msg_joint_ref_number, 0660, &errors);
 	if (status)
 		return status == -EINVAL ? SIMULATOR_WRONG : SIMULATOR_FAILED;
 	drv_ref_plan(&r.plan, r.ref_port.type);

@@ -67,21 +67,11 @@ static struct {
 
 /* ---- events ---- */
 
-__attribute__((format(printf, 3, 4))) static void say(enum msg_severity severity, const char *code, const char *fmt,
-						      ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	report_event(&l.report, clock_now_ns(), severity, code, fmt, args);
-	va_end(args);
-}
-
 /* Of channels that cannot be read. */
 static void say_line(void *to, const char *line)
 {
 	(void)to;
-	say(MSG_SEVERITY_WARNING, "channel", "%s", line);
+	report_say(&l.report, MSG_SEVERITY_WARNING, "channel", "%s", line);
 }
 
 static void say_disk(void)
@@ -89,11 +79,13 @@ static void say_disk(void)
 	const struct writer_stats stats = writer_stats(l.rec.writer);
 
 	if (stats.error && stats.error != l.disk)
-		say(MSG_SEVERITY_ERROR, "disk", "unable to write in %s: %s; messages wait in %d MB of memory", l.folder,
-		    strerror(-stats.error), BUFFER_BYTES >> 20);
+		report_say(&l.report, MSG_SEVERITY_ERROR, "disk",
+			   "unable to write in %s: %s; messages wait in %d MB of memory", l.folder,
+			   strerror(-stats.error), BUFFER_BYTES >> 20);
 	else if (!stats.error && l.disk)
-		say(MSG_SEVERITY_INFO, "disk", "written again in %s; %" PRIu64 " messages were lost since the start",
-		    l.folder, recorder_lost(&l.rec));
+		report_say(&l.report, MSG_SEVERITY_INFO, "disk",
+			   "written again in %s; %" PRIu64 " messages were lost since the start", l.folder,
+			   recorder_lost(&l.rec));
 	l.disk = stats.error;
 }
 
@@ -102,7 +94,8 @@ static void say_lost(void)
 	const uint64_t lost = recorder_lost(&l.rec);
 
 	if (lost > l.lost)
-		say(MSG_SEVERITY_WARNING, "lost", "%" PRIu64 " messages were lost since the start", lost);
+		report_say(&l.report, MSG_SEVERITY_WARNING, "lost", "%" PRIu64 " messages were lost since the start",
+			   lost);
 	l.lost = lost;
 }
 

@@ -13,6 +13,7 @@
 #include "channels/clock.h"
 #include "channels/vt_clock.h"
 #include "config/run.h"
+#include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 #include "launch/achstart/child.h"
 #include "launch/file/launch_file.h"
@@ -61,15 +62,9 @@ static void reset_signals(void)
 
 static int own_priority; /* 0: the ordinary scheduler */
 
-/* 0 or -errno; the process 0 is this one. */
-static int set_priority(pid_t pid, int policy, int priority)
-{
-	return sched_setscheduler(pid, policy, &(struct sched_param){ .sched_priority = priority }) ? -errno : 0;
-}
-
 int child_take_priority(int priority)
 {
-	const int status = set_priority(0, SCHED_FIFO, priority);
+	const int status = realtime_schedule(0, SCHED_FIFO, priority);
 
 	if (!status)
 		own_priority = priority;
@@ -86,7 +81,7 @@ static void settle(pid_t pid)
 
 	if (sched_getscheduler(pid) == YOUNG && !sched_getparam(pid, &param) &&
 	    param.sched_priority == own_priority - 1)
-		set_priority(pid, SCHED_OTHER, 0);
+		realtime_schedule(pid, SCHED_OTHER, 0);
 }
 
 static void take_core(const struct start *start)
@@ -109,11 +104,11 @@ static void schedule(const struct start *start)
 	if (daemon->core >= 0 && !start->slot)
 		take_core(start);
 	if (real_time)
-		status = set_priority(0, SCHED_FIFO, (int)daemon->priority);
+		status = realtime_schedule(0, SCHED_FIFO, (int)daemon->priority);
 	if (real_time && status)
 		report(start->to, 'p', -status);
 	if (status && own_priority > 1)
-		set_priority(0, YOUNG, own_priority - 1);
+		realtime_schedule(0, YOUNG, own_priority - 1);
 }
 
 /* ---- what the new process gets ---- */
@@ -168,11 +163,9 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 		snprintf(notify, ASSIGNMENT_MAX, "NOTIFY_SOCKET=%s", path);
 		n = put(environment, n, notify);
 	}
-	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name); /* under which its state is kept */
-	n = put(environment, n, name);
 	for (char **e = daemon->environment; e && *e; e++)
 		n = put(environment, n, *e);
-	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name);
+	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name); /* under which its state is kept */
 	n = put(environment, n, name);
 	if (daemon->bounds)
 		n = put(environment, n, daemon->bounds);
@@ -350,7 +343,7 @@ int child_use_spare(const struct child *child, const struct launch_daemon *daemo
 	if (status)
 		return status;
 	if (daemon->priority) /* if it is refused, that was said at the first start */
-		set_priority(child->pid, SCHED_FIFO, (int)daemon->priority);
+		realtime_schedule(child->pid, SCHED_FIFO, (int)daemon->priority);
 	return write(go, "", 1) == 1 ? 0 : -errno;
 }
 

@@ -32,7 +32,7 @@
 #define HOLD_NS 5000000	       /* a frame may reach its socket this late, and still goes in order */
 #define MEMORY_BYTES (4 << 20) /* that wait for the disk, of buses and of channels */
 #define SCAN_NS 1000000000
-#define NICE 10 /* whoever controls goes before */
+#define NICE 10 /* controllers come first */
 
 struct line {
 	const char *robot, *folder, *name, *config;
@@ -89,26 +89,16 @@ static struct {
 	int64_t beat_ns, cost_ns, scan_ns, states_ns, look_ns;
 } b = { .freeze_ns = CLOCK_NEVER };
 
-__attribute__((format(printf, 3, 4))) static void say(enum msg_severity severity, const char *code, const char *fmt,
-						      ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	report_event(&b.report, clock_now_ns(), severity, code, fmt, args);
-	va_end(args);
-}
-
 static void say_line(void *to, const char *line)
 {
 	(void)to;
-	say(MSG_SEVERITY_WARNING, "channel", "%s", line);
+	report_say(&b.report, MSG_SEVERITY_WARNING, "channel", "%s", line);
 }
 
 static void say_error(void *to, const char *line)
 {
 	(void)to;
-	say(MSG_SEVERITY_ERROR, "incident", "%s", line);
+	report_say(&b.report, MSG_SEVERITY_ERROR, "incident", "%s", line);
 }
 
 /* ---- buses ---- */
@@ -246,7 +236,7 @@ static void freeze(void)
 	f->from_ns = f->causes[0].t_ns - b.line.window_ns;
 	if (!freeze_write(f, name, &lines)) {
 		b.incidents++;
-		say(MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", name, f->causes[0].why);
+		report_say(&b.report, MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", name, f->causes[0].why);
 	}
 	b.quiet_ns = f->causes[0].t_ns + b.line.pause_ns;
 	b.freeze_ns = CLOCK_NEVER;
@@ -275,10 +265,11 @@ static void say_disk(void)
 	const int bus = writer_stats(b.bus).error, error = bus ? bus : writer_stats(b.rec.writer).error;
 
 	if (error && error != b.disk)
-		say(MSG_SEVERITY_ERROR, "disk", "unable to write: %s; the next %d MB wait in memory: %s",
-		    strerror(-error), MEMORY_BYTES >> 20, bus ? b.bus_path : b.channels_path);
+		report_say(&b.report, MSG_SEVERITY_ERROR, "disk",
+			   "unable to write: %s; the next %d MB wait in memory: %s", strerror(-error),
+			   MEMORY_BYTES >> 20, bus ? b.bus_path : b.channels_path);
 	else if (!error && b.disk)
-		say(MSG_SEVERITY_INFO, "disk", "the rolling record is written again");
+		report_say(&b.report, MSG_SEVERITY_INFO, "disk", "the rolling record is written again");
 	b.disk = error;
 }
 

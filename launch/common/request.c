@@ -8,15 +8,6 @@
 
 #define LOOK_NS 500000000 /* how often to look whether the channels were replaced */
 
-static int open_port(struct port *port, const char *name, const char *suffix, uint32_t type, mode_t mode,
-		     struct error_sink *errors)
-{
-	char channel[PORT_NAME_MAX];
-
-	snprintf(channel, sizeof(channel), "%s-%s", name, suffix);
-	return port_open(port, channel, msg_type_by_number(type), mode, errors);
-}
-
 bool request_is_possible(const char *name)
 {
 	char channel[PORT_NAME_MAX], full[PORT_NAME_MAX];
@@ -45,9 +36,9 @@ int request_open(struct request *r, const char *name, enum msg_verb verb, const 
 	r->msg.verb = verb;
 	snprintf(r->msg.key, sizeof(r->msg.key), "%s", key);
 	snprintf(r->msg.value, sizeof(r->msg.value), "%s", value);
-	status = open_port(&r->rep, name, "rep", msg_reply_number, 0640, errors);
+	status = port_open_of(&r->rep, name, "rep", msg_reply_number, 0640, errors);
 	if (!status)
-		status = open_port(&r->req, name, "req", msg_request_number, 0600, errors);
+		status = port_open_of(&r->req, name, "req", msg_request_number, 0600, errors);
 	if (status)
 		request_close(r);
 	return status;

@@ -910,8 +910,6 @@ TEST(two_signals_come_by_descriptor_and_no_others)
 {
 	sigset_t blocked;
 
-	sigemptyset(&blocked);
-	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	drv_lib_at(2, look_at_signals);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	sigprocmask(SIG_BLOCK, NULL, &blocked);
