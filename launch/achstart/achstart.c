@@ -257,10 +257,8 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 	if (lock < 0)
 		return WORLD;
 	channels = claim_channels(errors);
-	if (channels < 0 || folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors)) {
-		close(lock);
-		status = WORLD;
-	} else if (virtual_begin(clock, launch, errors)) {
+	if (channels < 0 || folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors) ||
+	    virtual_begin(clock, launch, errors)) {
 		close(lock);
 		status = WORLD;
 	} else {

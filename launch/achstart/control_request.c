@@ -35,25 +35,18 @@ struct request *control_request_open(struct supervisor *s, const char *const *wo
 				     struct error_sink *errors)
 {
 	const struct watch *w = find_driver(s, words[0], errors);
-	enum msg_verb verb;
-	struct request *r;
+	struct request *r = NULL;
+	enum msg_verb verb = MSG_VERB_NONE;
 
 	if (!w)
 		return NULL;
-	if (!policy_has_process(&w->policy)) {
+	if (!policy_has_process(&w->policy))
 		error_add(errors, "%s does not run: it is %s", words[0], policy_state_name(w->policy.state));
-		return NULL;
-	}
-	if (!request_verb(words[1], &verb)) {
+	else if (!request_verb(words[1], &verb))
 		error_add(errors, "%s is not a verb", words[1]);
-		return NULL;
-	}
-	r = malloc(sizeof(*r));
-	if (!r) {
+	else if (!(r = malloc(sizeof(*r))))
 		error_add(errors, "%s", strerror(ENOMEM));
-		return NULL;
-	}
-	if (request_open(r, device_name(w), verb, words[2], words[3], errors)) {
+	if (!r || request_open(r, device_name(w), verb, words[2], words[3], errors)) {
 		free(r);
 		return NULL;
 	}

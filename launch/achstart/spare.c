@@ -29,7 +29,7 @@ static void put_off(struct spare *spare, int64_t now_ns)
 	spare->next_ns = now_ns + spare->pause_ns;
 }
 
-bool spare_bury(struct spare *spare, int *status, int64_t now_ns)
+bool spare_reap(struct spare *spare, int *status, int64_t now_ns)
 {
 	const bool by_itself = spare->go >= 0;
 

@@ -21,7 +21,7 @@ void spare_init(struct spare *spare);
 bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd,
 		int64_t settled_ns, bool wanted, int64_t now_ns);
 /* If it has ended.  true: by itself, with that status, and another one is started at next_ns. */
-bool spare_bury(struct spare *spare, int *status, int64_t now_ns);
+bool spare_reap(struct spare *spare, int *status, int64_t now_ns);
 
 /* When the daemon is started: it takes over, and *child is the daemon's process, as after child_start.  false: there is
  * none. */

@@ -100,7 +100,7 @@ void supervise_stop(struct supervisor *s, int64_t now_ns)
 		return;
 	s->stop_ns = now_ns;
 	notify_stopping(&s->notify);
-	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "stopping", "everything is stopped, in reverse");
+	supervise_say(s, now_ns, INFO, "stopping", "everything is stopped, in reverse");
 }
 
 /* A process that hangs in the kernel and survives SIGKILL is not waited for. */
@@ -119,8 +119,8 @@ static bool all_gone(const struct supervisor *s)
 
 void supervise_channel_removed(struct supervisor *s, const char *channel, int64_t now_ns)
 {
-	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "corrupt",
-		   "channel %s was overwritten and has been removed; its users create it again", channel);
+	supervise_say(s, now_ns, ERROR, "corrupt",
+		      "channel %s was overwritten and has been removed; its users create it again", channel);
 }
 
 static void notify_systemd(struct supervisor *s, int64_t now_ns)
@@ -139,8 +139,8 @@ static void notify_systemd(struct supervisor *s, int64_t now_ns)
 	if (!s->reported_ready && !s->stop_ns && ready + stopped == wanted) {
 		s->reported_ready = true;
 		notify_ready(&s->notify);
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "all-ready", "all %zu ready after %.3f s",
-			   ready, (double)(now_ns - s->begun_ns) / 1e9);
+		supervise_say(s, now_ns, INFO, "all-ready", "all %zu ready after %.3f s", ready,
+			      (double)(now_ns - s->begun_ns) / 1e9);
 	}
 	notify_watchdog(&s->notify, now_ns);
 }
@@ -163,7 +163,7 @@ static void update(struct supervisor *s, int64_t now_ns)
 	if (!in_time)
 		s->late_ns = now_ns;
 	for (size_t i = 0; i < s->n; i++)
-		watch_judge(s, &s->watches[i], now_ns);
+		watch_check_alive(s, &s->watches[i], now_ns);
 	for (size_t i = 0; i < s->n && !watch_keep_spare(s, &s->watches[i], now_ns); i++)
 		;
 	links_update(&s->links, s->launch, drivers, n, &s->events, now_ns);
@@ -214,15 +214,15 @@ static void read_signals(struct supervisor *s, int64_t now_ns)
 			child = true;
 			break;
 		case SIGHUP: /* the terminal is gone; the robot runs on */
-			events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "hangup",
-				   "the terminal is gone; the robot runs on: achctl stop ends it");
+			supervise_say(s, now_ns, INFO, "hangup",
+				      "the terminal is gone; the robot runs on: achctl stop ends it");
 			break;
 		default:
 			supervise_stop(s, now_ns);
 		}
 	}
 	for (size_t i = 0; child && i < s->n; i++) {
-		watch_bury(s, &s->watches[i], now_ns);
+		watch_reap(s, &s->watches[i], now_ns);
 		watch_freeze(s, &s->watches[i], now_ns);
 	}
 	if (child)
@@ -260,7 +260,7 @@ static int loop(struct supervisor *s)
 			return ready;
 		now_ns = clock_now_ns();
 		for (size_t i = 0; fds[ENDS].ready && i < s->n; i++)
-			watch_bury(s, &s->watches[i], now_ns);
+			watch_reap(s, &s->watches[i], now_ns);
 		if (fds[SIGNALS].ready)
 			read_signals(s, now_ns);
 		if (fds[NOTIFY].ready || now_ns >= s->look_ns)
@@ -334,8 +334,7 @@ static void say_replaced(void *to, const char *why)
 {
 	struct supervisor *s = to;
 
-	events_say(&s->events, clock_now_ns(), MSG_SEVERITY_WARNING, "achstart", "foreign", "channel %s: replaced",
-		   why);
+	supervise_say(s, clock_now_ns(), WARNING, "foreign", "channel %s: replaced", why);
 }
 
 static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
@@ -387,13 +386,12 @@ static void begin(struct supervisor *s, int64_t now_ns)
 	bool adopted = false, before = false;
 	int status;
 
-	events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "begin", "robot %s, %s", s->launch->name,
-		   s->launch->path);
+	supervise_say(s, now_ns, INFO, "begin", "robot %s, %s", s->launch->name, s->launch->path);
 	take_priority(s, now_ns);
 	status = folder_reserve(s->n);
 	if (status)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "room",
-			   "no room in the robot's folder for the states of its daemons: %s", strerror(-status));
+		supervise_say(s, now_ns, WARNING, "room",
+			      "no room in the robot's folder for the states of its daemons: %s", strerror(-status));
 	for (size_t i = 0; i < s->n; i++)
 		adopted |= watch_adopt(s, &s->watches[i], now_ns);
 	level_begin(s, adopted, now_ns);
@@ -419,24 +417,21 @@ static void begin(struct supervisor *s, int64_t now_ns)
 /* Which daemons had to be killed, and which are still there. */
 static int report_end(struct supervisor *s, int64_t now_ns)
 {
-	char killed[MSG_TEXT_SIZE] = "", *at = killed;
+	char killed[MSG_TEXT_SIZE] = "";
 	bool stuck = false;
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct watch *w = &s->watches[i];
-		const size_t room = sizeof(killed) - (size_t)(at - killed);
 
 		if (!w->killed_at_end)
 			continue;
 		stuck |= w->stuck;
-		if (strlen(w->daemon->name) + 24 < room)
-			at += snprintf(at, room, "%s%s%s", at == killed ? "" : ", ", w->daemon->name,
-				       w->stuck ? " (still there)" : "");
+		lines_append(killed, sizeof(killed), ", ", "%s%s", w->daemon->name, w->stuck ? " (still there)" : "");
 	}
 	if (*killed)
-		events_say(&s->events, now_ns, MSG_SEVERITY_WARNING, "achstart", "end", "stopped; killed: %s", killed);
+		supervise_say(s, now_ns, WARNING, "end", "stopped; killed: %s", killed);
 	else
-		events_say(&s->events, now_ns, MSG_SEVERITY_INFO, "achstart", "end", "all stopped");
+		supervise_say(s, now_ns, INFO, "end", "all stopped");
 	return stuck ? -EBUSY : 0;
 }
 
@@ -454,8 +449,7 @@ int supervise(struct launch *launch, int lock, struct error_sink *errors)
 	begin(&s, now_ns);
 	status = loop(&s);
 	if (status)
-		events_say(&s.events, clock_now_ns(), MSG_SEVERITY_FATAL, "achstart", "wait", "unable to wait: %s",
-			   strerror(-status));
+		supervise_say(&s, clock_now_ns(), FATAL, "wait", "unable to wait: %s", strerror(-status));
 	else
 		orphans_end(&s);
 	if (!status)

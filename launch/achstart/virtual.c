@@ -136,12 +136,8 @@ int virtual_check(const struct virtual_line *line, const struct launch *launch, 
 	static struct plan plan;
 	double rate;
 
-	for (size_t i = 0; i < line->kills.n; i++)
-		if (plan_read(&plan, line->kills.item[i], SIGKILL, errors))
-			return -EINVAL;
-	for (size_t i = 0; i < line->stops.n; i++)
-		if (plan_read(&plan, line->stops.item[i], SIGSTOP, errors))
-			return -EINVAL;
+	if (plan_read(&plan, &line->kills, SIGKILL, errors) || plan_read(&plan, &line->stops, SIGSTOP, errors))
+		return -EINVAL;
 	for (size_t i = 0; i < plan.n; i++) {
 		const bool own = !strcmp(plan.steps[i].name, "achstart");
 

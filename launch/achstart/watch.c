@@ -125,7 +125,7 @@ static void follow_end(struct supervisor *s, const struct watch *w)
 	struct epoll_event event = { .events = EPOLLIN };
 
 	if (w->child.pidfd >= 0)
-		epoll_ctl(s->ends, EPOLL_CTL_ADD, w->child.pidfd, &event); /* SIGCHLD tells, too */
+		epoll_ctl(s->ends, EPOLL_CTL_ADD, w->child.pidfd, &event); /* SIGCHLD reports it, too */
 }
 
 static void follow_log(struct supervisor *s, const struct watch *w)
@@ -331,19 +331,19 @@ static bool ended_as_asked(int status)
 }
 
 /* Without it the daemon is restarted as slowly as any other; and why it ended may keep the daemon from starting. */
-static void bury_spare(struct supervisor *s, struct watch *w, int64_t now_ns)
+static void reap_spare(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	char how[CHILD_END_MAX];
 	int status;
 
-	if (!spare_bury(&w->spare, &status, now_ns) || s->stop_ns)
+	if (!spare_reap(&w->spare, &status, now_ns) || s->stop_ns)
 		return;
 	child_end_text(how, status);
 	watch_say(s, w, now_ns, WARNING, "spare", "its spare has ended: %s; another one is started in %g s", how,
 		  (double)(w->spare.next_ns - now_ns) / 1e9);
 }
 
-void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
+void watch_reap(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const bool asked = w->policy.state == POLICY_STOPPING || w->policy.state == POLICY_RESTARTING;
 	char how[MSG_TEXT_SIZE];
@@ -351,7 +351,7 @@ void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns)
 	unsigned int actions;
 	int status;
 
-	bury_spare(s, w, now_ns);
+	reap_spare(s, w, now_ns);
 	if (!child_ended(&w->child, &status))
 		return;
 	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
@@ -432,7 +432,7 @@ void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns)
 		watch_event(s, w, POLICY_FROZEN, now_ns);
 }
 
-void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns)
+void watch_check_alive(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	const int64_t patience_ns = has_published(w) || w->policy.adopted
 					    ? watch_dead_after_ns(w)
@@ -537,7 +537,6 @@ void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemo
 {
 	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, daemon->name, "log" };
 	struct error_sink warnings = { events_line, &odd, 0 };
-	char channel[PORT_NAME_MAX];
 
 	w->daemon = daemon;
 	w->child.pidfd = -1;
@@ -551,8 +550,8 @@ void watch_open(struct supervisor *s, struct watch *w, const struct launch_daemo
 	if (daemon->alive != LAUNCH_ALIVE_STATE)
 		return;
 	pulse_init(&w->pulse, daemon->channel);
-	snprintf(channel, sizeof(channel), "%s-event", daemon->device ? daemon->device->name : daemon->name);
-	port_open(&w->event_port, channel, msg_type_by_number(msg_event_number), 0640, &warnings);
+	port_open_of(&w->event_port, daemon->device ? daemon->device->name : daemon->name, "event", msg_event_number,
+		     0640, &warnings);
 }
 
 void watch_close(struct watch *w, bool stopped)

@@ -1,4 +1,4 @@
-/* watch.h: one daemon under supervision: policy.h decides, this carries it out and tells what happened. */
+/* watch.h: one daemon under supervision: policy.h decides, this carries it out and reports it. */
 #ifndef LAUNCH_ACHSTART_WATCH_H
 #define LAUNCH_ACHSTART_WATCH_H
 
@@ -22,7 +22,7 @@ struct watch {
 	struct spare spare;
 	struct logs log;
 	struct pulse pulse;	  /* if it publishes a state */
-	struct port event_port;	  /* what it tells */
+	struct port event_port;	  /* its events */
 	struct watch_why trouble; /* of that, what is not over */
 	struct folder_state kept; /* as in $RUN/state/NAME */
 	int64_t watchdog_ns;	  /* when it last sent WATCHDOG=1 */
@@ -47,12 +47,12 @@ void watch_first_time(struct watch *w); /* nothing of the robot runs: how it was
 /* Something happened: asks the policy, and does what it says. */
 void watch_event(struct supervisor *s, struct watch *w, enum policy_event event, int64_t now_ns);
 void watch_hear(struct supervisor *s, struct watch *w, const struct notice *notice, int64_t now_ns);
-void watch_bury(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* if its process has ended */
+void watch_reap(struct supervisor *s, struct watch *w, int64_t now_ns);	  /* if its process has ended */
 void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns); /* what it publishes */
 /* Starts or ends its spare; true: one was started. */
 bool watch_keep_spare(const struct supervisor *s, struct watch *w, int64_t now_ns);
-void watch_judge(struct supervisor *s, struct watch *w, int64_t now_ns);  /* is it stopped, or silent? */
-void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns); /* the same, for stopped alone */
+void watch_check_alive(struct supervisor *s, struct watch *w, int64_t now_ns); /* is it stopped, or silent? */
+void watch_freeze(struct supervisor *s, struct watch *w, int64_t now_ns);      /* the same, for stopped alone */
 
 /* Why it has failed, or is in fault, as far as is known; else "". */
 const char *watch_why(const struct watch *w);

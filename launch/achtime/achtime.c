@@ -5,7 +5,6 @@
  * kills what the plan says, holds the clock to a rate, and lets the outside in: every 5 ms of real time each process
  * looks at its descriptors once, at rest, so that a look without a find changes nothing. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "channels/vt_page.h"
 #include "config/options.h"
 #include "launch/achtime/plan.h"
+#include "launch/common/folder.h"
 
 #define SWEEP_NS 5000000
 #define RATE_NS 200000000 /* over which the ratio is measured */
@@ -135,26 +135,9 @@ static int slot_named(const struct achtime *t, const char *name)
 	return -1;
 }
 
-/* "T" if it is stopped, by /proc/PID/stat; 0: it has ended. */
-static char state_of(uint32_t pid)
-{
-	char path[32], text[512], *at;
-	ssize_t len;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[len > 0 ? len : 0] = 0;
-	at = strrchr(text, ')');
-	return at && at[1] ? at[2] : 0;
-}
-
 static bool is_stopped(uint32_t pid)
 {
-	const char state = state_of(pid);
+	const char state = folder_run_state((pid_t)pid);
 
 	return state == 'T' || state == 't';
 }
@@ -165,7 +148,7 @@ static void stop_slot(struct achtime *t, int slot)
 	open_pidfds(t);
 	if (t->pidfd[slot] < 0 || pidfd_send_signal(t->pidfd[slot], SIGSTOP, NULL, 0))
 		return;
-	while (state_of(t->pid[slot]) && !is_stopped(t->pid[slot]))
+	while (folder_run_state((pid_t)t->pid[slot]) && !is_stopped(t->pid[slot]))
 		clock_wait(NULL, 0, clock_now_ns() + STEP_NS / 10);
 	atomic_fetch_or(&t->end.page->held, vt_bit(slot));
 }
@@ -339,12 +322,8 @@ static int read_plan(struct plan *plan, const struct line *line, struct error_si
 {
 	const struct plan_step end = { .name = "achstart", .at_ns = line->for_ns, .signal = SIGTERM };
 
-	for (size_t i = 0; i < line->kills.n; i++)
-		if (plan_read(plan, line->kills.item[i], SIGKILL, errors))
-			return -EINVAL;
-	for (size_t i = 0; i < line->stops.n; i++)
-		if (plan_read(plan, line->stops.item[i], SIGSTOP, errors))
-			return -EINVAL;
+	if (plan_read(plan, &line->kills, SIGKILL, errors) || plan_read(plan, &line->stops, SIGSTOP, errors))
+		return -EINVAL;
 	return line->for_ns ? plan_add(plan, &end, errors) : 0;
 }
 

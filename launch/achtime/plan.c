@@ -43,7 +43,8 @@ static int read_one(struct plan *plan, const char *text, int signal, struct erro
 			    signal == SIGKILL ? ", or waist@1.25s+3: at its third action then" : "");
 }
 
-int plan_read(struct plan *plan, const char *text, int signal, struct error_sink *errors)
+/* Several with commas between them. */
+static int read_all(struct plan *plan, const char *text, int signal, struct error_sink *errors)
 {
 	for (;;) {
 		const size_t len = strcspn(text, ",");
@@ -56,6 +57,14 @@ int plan_read(struct plan *plan, const char *text, int signal, struct error_sink
 			return 0;
 		text += len + 1;
 	}
+}
+
+int plan_read(struct plan *plan, const struct settings_strings *texts, int signal, struct error_sink *errors)
+{
+	for (size_t i = 0; i < texts->n; i++)
+		if (read_all(plan, texts->item[i], signal, errors))
+			return -EINVAL;
+	return 0;
 }
 
 const struct plan_step *plan_due(struct plan *plan, int64_t now_ns)

@@ -20,6 +20,7 @@
 #include "config/options.h"
 #include "launch/blackbox/freeze.h"
 #include "launch/blackbox/sha256.h"
+#include "launch/common/folder.h"
 #include "launch/common/logs.h"
 
 #define DIGITS 4
@@ -250,25 +251,8 @@ static void hash_of(char text[SHA256_TEXT_MAX], const char *pid)
 	sha256_text(&s, text);
 }
 
-/* Its arguments, a zero behind each; returns their length. */
-static size_t arguments_of(char text[ARGUMENTS_MAX], const char *pid)
-{
-	char path[64];
-	size_t n = 0;
-	FILE *from;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
-	from = fopen(path, "re");
-	if (from) {
-		n = fread(text, 1, ARGUMENTS_MAX - 1, from);
-		fclose(from);
-	}
-	text[n] = 0;
-	return n;
-}
-
 /* The robot file of a driver, and the launch file of achstart. */
-static void copy_settings(const struct freeze *f, const char *pid, const char *arguments, size_t len, int folder)
+static void copy_settings(const struct freeze *f, const char *pid, const char *arguments, int len, int folder)
 {
 	bool next = false;
 
@@ -306,15 +290,16 @@ static int write_programs(const struct freeze *f, int folder, int settings)
 	int status = to && proc && read_link(own, "self") ? 0 : -errno;
 
 	while (!status && (entry = readdir(proc))) {
-		size_t len;
+		int len;
 
 		if (*entry->d_name < '1' || *entry->d_name > '9' || !read_link(path, entry->d_name) ||
 		    !beside(own, path))
 			continue;
 		hash_of(hash, entry->d_name);
-		len = arguments_of(arguments, entry->d_name);
+		*arguments = 0;
+		len = folder_proc_read(atoi(entry->d_name), "cmdline", arguments, sizeof(arguments));
 		copy_settings(f, entry->d_name, arguments, len, settings);
-		for (size_t i = 0; i + 1 < len; i++)
+		for (int i = 0; i + 1 < len; i++)
 			if (arguments[i] == 0 || arguments[i] == '\n')
 				arguments[i] = ' ';
 		fprintf(to, "%s %s %s\n", hash, entry->d_name, arguments);

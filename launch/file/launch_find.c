@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MARKS_MAX 64 /* programs */
+
 /* 0: path is a file that may be executed. */
 static int check_file(const char *path)
 {
@@ -65,6 +67,14 @@ int launch_find(char path[LAUNCH_FIND_MAX], const char *program)
 	return launch_find_in(path, program, slash ? self : NULL, getenv("PATH"));
 }
 
+/* ---- marks ---- */
+
+/* What a program says of itself, in its file. */
+struct marks {
+	struct stat of;
+	bool driver, standby, clock;
+};
+
 /* In two parts, so that this program has no mark. */
 static bool has_mark(const char *text, size_t len, const char *end)
 {
@@ -79,54 +89,70 @@ static bool has_mark(const char *text, size_t len, const char *end)
 	return false;
 }
 
-static bool has_driver(const char *text, size_t len)
-{
-	return has_mark(text, len, "-driver");
-}
-
-static bool has_standby(const char *text, size_t len)
-{
-	return has_mark(text, len, "-standby");
-}
-
-static bool has_clock(const char *text, size_t len)
+static void find_marks(struct marks *m, const char *text, size_t len)
 {
 	static const char elf[] = "\177ELF", library[] = "libendplate.so";
 
-	return len > strlen(elf) && !memcmp(text, elf, strlen(elf)) &&
-	       (has_mark(text, len, "-clock") || memmem(text, len, library, strlen(library)));
+	m->driver = has_mark(text, len, "-driver");
+	m->standby = has_mark(text, len, "-standby");
+	m->clock = len > strlen(elf) && !memcmp(text, elf, strlen(elf)) &&
+		   (has_mark(text, len, "-clock") || memmem(text, len, library, strlen(library)));
 }
 
-/* Does the file contain it?  unread: what to say of a file that cannot be read. */
-static bool contains(const char *path, bool (*has)(const char *text, size_t len), bool unread)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	void *text = MAP_FAILED;
-	bool is = unread;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
 
-	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0)
-		text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (text != MAP_FAILED) {
-		is = has(text, (size_t)st.st_size);
-		munmap(text, (size_t)st.st_size);
-	}
+static const struct marks *read_marks(struct marks *m, int fd, const struct stat *of)
+{
+	void *text = mmap(NULL, (size_t)of->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (text == MAP_FAILED)
+		return NULL;
+	m->of = *of;
+	find_marks(m, text, (size_t)of->st_size);
+	munmap(text, (size_t)of->st_size);
+	return m;
+}
+
+/* NULL: the file cannot be read.  Its marks are kept, since to find them takes a restart about 1 ms. */
+static const struct marks *marks_of(const char *path)
+{
+	static struct marks known[MARKS_MAX];
+	static size_t next;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct marks *m = NULL;
+	struct stat of = { 0 };
+
+	if (fd >= 0 && !fstat(fd, &of) && of.st_size > 0)
+		for (m = known; m < known + MARKS_MAX && !is_same(&m->of, &of); m++)
+			;
+	if (m == known + MARKS_MAX)
+		m = read_marks(&known[next++ % MARKS_MAX], fd, &of);
 	if (fd >= 0)
 		close(fd);
-	return is;
+	return m;
 }
 
 bool launch_is_driver(const char *path)
 {
-	return contains(path, has_driver, true);
+	const struct marks *m = marks_of(path);
+
+	return !m || m->driver;
 }
 
 bool launch_stands_by(const char *path)
 {
-	return contains(path, has_standby, false);
+	const struct marks *m = marks_of(path);
+
+	return m && m->standby;
 }
 
 bool launch_keeps_clock(const char *path)
 {
-	return contains(path, has_clock, false);
+	const struct marks *m = marks_of(path);
+
+	return m && m->clock;
 }
