@@ -2,7 +2,6 @@
 #include "launch/check/check.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,42 +171,35 @@ static void ask(struct check *check, struct json *json, struct asked *asked, con
 static void check_daemons(struct check *check, const struct launch *launch, int64_t within_ns,
 			  struct error_sink *errors, struct error_sink *warnings)
 {
-	struct asked *asked = calloc(1, sizeof(*asked));
+	static struct asked asked; /* too large for the stack */
 
-	if (!asked) {
-		error_add(errors, "%s: %s", launch->path, strerror(ENOMEM));
-		return;
-	}
+	asked.n = 0;
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
 
 		if (!daemon->wanted)
 			continue;
 		check_core(daemon, errors);
-		if (check_program(launch, daemon, asked->path[asked->n], errors) &&
+		if (check_program(launch, daemon, asked.path[asked.n], errors) &&
 		    (daemon->kind == LAUNCH_DRIVER || daemon->kind == LAUNCH_ROBOTSIM))
-			asked->daemon[asked->n++] = daemon;
+			asked.daemon[asked.n++] = daemon;
 	}
-	ask(NULL, NULL, asked, "--check", within_ns, errors, warnings);
-	ask(check, NULL, asked, "--frames", within_ns, errors, warnings);
-	free(asked);
+	ask(NULL, NULL, &asked, "--check", within_ns, errors, warnings);
+	ask(check, NULL, &asked, "--frames", within_ns, errors, warnings);
 }
 
 void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to, struct error_sink *errors)
 {
-	struct asked *asked = calloc(1, sizeof(*asked));
+	static struct asked asked; /* too large for the stack */
 	struct json j = json_to(to);
 
-	if (!asked) {
-		error_add(errors, "%s: %s", launch->path, strerror(ENOMEM));
-		return;
-	}
+	asked.n = 0;
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
 
 		if (daemon->wanted && daemon->kind == LAUNCH_DRIVER &&
-		    check_program(launch, daemon, asked->path[asked->n], errors))
-			asked->daemon[asked->n++] = daemon;
+		    check_program(launch, daemon, asked.path[asked.n], errors))
+			asked.daemon[asked.n++] = daemon;
 	}
 	json_object(&j, NULL);
 	json_text(&j, "robot", launch->name);
@@ -217,19 +209,15 @@ void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to
 		json_text(&j, "name", launch->robot.buses[i].name);
 		json_text(&j, "interface", launch->robot.buses[i].interface);
 		json_int(&j, "bitrate", launch->robot.buses[i].bitrate);
-		if (launch->robot.buses[i].data_bitrate)
-			json_int(&j, "data_bitrate", launch->robot.buses[i].data_bitrate);
-		else
-			json_null(&j, "data_bitrate");
+		json_uint_or_null(&j, "data_bitrate", (uint64_t)launch->robot.buses[i].data_bitrate);
 		json_end(&j);
 	}
 	json_end(&j);
 	json_array(&j, "drivers");
-	ask(NULL, &j, asked, "--frames", within_ns, errors, errors);
+	ask(NULL, &j, &asked, "--frames", within_ns, errors, errors);
 	json_end(&j);
 	json_end(&j);
 	fputc('\n', to);
-	free(asked);
 }
 
 /* ---- interfaces ---- */

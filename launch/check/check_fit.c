@@ -30,7 +30,7 @@ static bool make_plan(struct traffic *plan, const struct check_frames *frames, c
 		plan->buses[place].data_bitrate = (uint32_t)launch->robot.buses[i].data_bitrate;
 	}
 	for (size_t i = 0; i < frames->n; i++) {
-		struct traffic_row row = frames->rows[i].plan;
+		struct traffic_row row = frames->rows[i].row;
 
 		row.driver = (unsigned int)(frames->rows[i].daemon - launch->daemons);
 		row.bus = (unsigned int)(frames->rows[i].bus - launch->robot.buses);

@@ -18,27 +18,6 @@ static const struct robot_bus *read_bus(const struct launch_daemon *daemon, cons
 	return NULL;
 }
 
-/* NULL, or what is wrong with the row. */
-static const char *read_row(struct check_frame *row, const struct yaml_node *node)
-{
-	const struct traffic_row *plan = &row->plan;
-	const char *wrong;
-
-	row->bus = read_bus(row->daemon, yaml_find(node, "bus"));
-	if (!row->bus)
-		return "bus is not one of its buses";
-	wrong = traffic_read_row(&row->plan, node);
-	row->id = plan->id & ~FRAME_EXT;
-	row->ext = plan->id & FRAME_EXT;
-	row->tx = plan->tx;
-	row->shared = plan->shared;
-	row->len = plan->len;
-	row->period_s = (double)plan->period_ns / 1e9;
-	row->answered = plan->answered;
-	row->reply_id = plan->reply_id & ~FRAME_EXT;
-	return wrong;
-}
-
 static int add_row(struct check_frames *frames, const struct check_frame *row)
 {
 	struct check_frame *more;
@@ -68,8 +47,10 @@ static int read_rows(struct check_frames *frames, const struct launch_daemon *da
 		return -EINVAL;
 	}
 	for (const struct yaml_node *node = list->first; node; node = node->next) {
-		struct check_frame row = { .daemon = daemon, .tick_ns = tick_ns };
-		const char *wrong = read_row(&row, node);
+		struct check_frame row = { .daemon = daemon,
+					   .bus = read_bus(daemon, yaml_find(node, "bus")),
+					   .tick_ns = tick_ns };
+		const char *wrong = row.bus ? traffic_read_row(&row.row, node) : "bus is not one of its buses";
 
 		if (wrong) {
 			yaml_error(errors, node, "frames: %s", wrong);
@@ -171,7 +152,7 @@ void check_frames_free(struct check_frames *frames)
 
 static bool same_id(const struct check_frame *a, const struct check_frame *b)
 {
-	return a->bus == b->bus && a->id == b->id && a->ext == b->ext;
+	return a->bus == b->bus && a->row.id == b->row.id;
 }
 
 /* A driver has several rows of an identifier if their frames differ in the data. */
@@ -182,8 +163,8 @@ static bool seen_before(const struct check_frames *frames, size_t i)
 	for (size_t j = 0; j < i; j++) {
 		const struct check_frame *other = &frames->rows[j];
 
-		if (same_id(row, other) && other->daemon == row->daemon && other->tx == row->tx &&
-		    other->shared == row->shared)
+		if (same_id(row, other) && other->daemon == row->daemon && other->row.tx == row->row.tx &&
+		    other->row.shared == row->row.shared)
 			return true;
 	}
 	return false;
@@ -191,22 +172,16 @@ static bool seen_before(const struct check_frames *frames, size_t i)
 
 static bool is_answer(const struct check_frame *asked, const struct check_frame *row)
 {
-	return asked->answered && !row->tx && row->bus == asked->bus && row->daemon == asked->daemon &&
-	       row->id == asked->reply_id;
+	return asked->row.answered && !row->row.tx && row->bus == asked->bus && row->daemon == asked->daemon &&
+	       row->row.id == asked->row.reply_id;
 }
 
-/* A device may answer with the identifier of the request: it does not send before it was asked. */
 static bool clash(const struct check_frame *a, const struct check_frame *b)
 {
-	const struct check_frame *sent = a->tx ? a : b, *taken = a->tx ? b : a;
+	struct traffic_row other = b->row;
 
-	if (!same_id(a, b))
-		return false;
-	if (a->tx && b->tx)
-		return a->daemon != b->daemon && !(a->shared && b->shared);
-	if (a->tx || b->tx)
-		return !taken->shared && !is_answer(sent, taken);
-	return a->daemon != b->daemon && !a->shared && !b->shared;
+	other.driver = a->row.driver + (a->daemon != b->daemon);
+	return a->bus == b->bus && traffic_clash(&a->row, &other);
 }
 
 #define CONFLICTS_MAX 64
@@ -297,9 +272,9 @@ static void report_conflict(const struct conflict *c, struct error_sink *errors)
 		yaml_error(errors, c->second->node,
 			   "bus %s: %s %0*X%s sent by %s%s (line %u) and by %s%s (line %u): give one of them other "
 			   "ids, or another bus",
-			   c->bus->name, c->others ? "identifiers" : "identifier", c->a->ext ? 8 : 3, c->a->id,
-			   c->others ? " and others are" : " is", c->a->tx ? "" : device, c->first->name, first,
-			   c->b->tx ? "" : device, c->second->name, second);
+			   c->bus->name, c->others ? "identifiers" : "identifier", c->a->row.id & FRAME_EXT ? 8 : 3,
+			   c->a->row.id & ~FRAME_EXT, c->others ? " and others are" : " is", c->a->row.tx ? "" : device,
+			   c->first->name, first, c->b->row.tx ? "" : device, c->second->name, second);
 }
 
 void check_frames_conflicts(const struct check_frames *frames, struct error_sink *errors)
@@ -318,7 +293,7 @@ void check_frames_conflicts(const struct check_frames *frames, struct error_sink
 
 static double rate(const struct check_frame *row)
 {
-	return row->period_s > 0 ? 1 / row->period_s : 0;
+	return row->row.period_ns ? 1e9 / (double)row->row.period_ns : 0;
 }
 
 struct flow {
@@ -331,7 +306,7 @@ static void add_flow(struct flow *flow, const struct robot_bus *bus, double ofte
 {
 	const struct bits_rates rates = { (uint32_t)bus->bitrate, (uint32_t)bus->data_bitrate };
 
-	flow->load += often * (double)bits_frame_ns(&rates, row->ext ? FRAME_EXT : 0, len, flags, true) / 1e9;
+	flow->load += often * (double)bits_frame_ns(&rates, row->row.id, len, flags, true) / 1e9;
 	flow->hz += often;
 }
 
@@ -347,14 +322,14 @@ static void add_taken(struct flow *flow, const struct check_frames *frames, size
 
 		if (is_answer(other, row))
 			asked += rate(other);
-		if (other->tx || other->daemon != row->daemon || !same_id(other, row))
+		if (other->row.tx || other->daemon != row->daemon || !same_id(other, row))
 			continue;
 		if (j < i)
 			return;
 		unasked += rate(other);
-		longest = other->len > longest->len ? other : longest;
+		longest = other->row.len > longest->row.len ? other : longest;
 	}
-	add_flow(flow, row->bus, asked > unasked ? asked : unasked, row, longest->len, longest->plan.flags);
+	add_flow(flow, row->bus, asked > unasked ? asked : unasked, row, longest->row.len, longest->row.flags);
 }
 
 /* An answer that no row describes has eight bytes. */
@@ -377,12 +352,12 @@ static struct flow flow_of(const struct check_frames *frames, const struct robot
 
 		if (row->bus != bus || (daemon && row->daemon != daemon))
 			continue;
-		if (!row->tx) {
+		if (!row->row.tx) {
 			add_taken(&flow, frames, i);
 			continue;
 		}
-		add_flow(&flow, bus, rate(row), row, row->len, row->plan.flags);
-		if (row->answered && !is_described(frames, row))
+		add_flow(&flow, bus, rate(row), row, row->row.len, row->row.flags);
+		if (row->row.answered && !is_described(frames, row))
 			add_flow(&flow, bus, rate(row), row, FRAME_DATA_MAX, 0);
 	}
 	return flow;

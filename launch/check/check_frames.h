@@ -30,14 +30,8 @@
 struct check_frame {
 	const struct launch_daemon *daemon;
 	const struct robot_bus *bus;
-	uint32_t id;
-	bool ext, tx, shared;
-	uint8_t len;
-	double period_s; /* 0: at any time */
-	bool answered;
-	uint32_t reply_id;
-	struct traffic_row plan; /* the same for check_fit.h, without places */
-	int64_t tick_ns;	 /* of the driver; 0: not known */
+	struct traffic_row row; /* without places */
+	int64_t tick_ns;	/* of the driver; 0: not known */
 };
 
 struct check_claim {
