@@ -1,10 +1,8 @@
 /* ctl.c: parts that the commands of achctl(1) share. */
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "config/utf8.h"
@@ -152,15 +150,4 @@ bool ctl_colour(FILE *to)
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
-int ctl_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
 }

@@ -94,9 +94,6 @@ void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
 
 /* ---- the terminal ---- */
 
-/* Blocks Ctrl-C and SIGTERM; the signalfd that reports them. */
-int ctl_signals(void);
-
 bool ctl_colour(FILE *to);
 
 #endif

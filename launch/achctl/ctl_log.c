@@ -118,7 +118,7 @@ static int no_log(const struct ctl_line *line, const char *name, const char *pat
 static void follow(struct tail *tail, struct printer *printer)
 {
 	/* stdout as well: it ends when the reader closes the pipe, even if no line comes. */
-	struct clock_fd fds[] = { { .fd = ctl_signals(), .events = POLLIN }, { .fd = 1, .events = 0 } };
+	struct clock_fd fds[] = { { .fd = clock_stop_fd(), .events = POLLIN }, { .fd = 1, .events = 0 } };
 
 	while (!printer->closed) {
 		tail_more(tail, print_line, printer);

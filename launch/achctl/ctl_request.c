@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config/nearest.h"
 #include "config/utf8.h"
@@ -67,13 +66,12 @@ static int ask_driver(const struct ctl_line *line, enum msg_verb verb, const cha
 					 .value = value,
 					 .within_ns = deadline ? line->within_ns : usual_ns,
 					 .deadline = deadline,
-					 .cancel_fd = ctl_signals() };
+					 .cancel_fd = clock_stop_fd() };
 	struct msg_reply reply = { 0 };
 	char near[STATUS_NAME_MAX];
 	struct lines why;
 	const int status = request_ask(&ask, &reply, lines_begin(&why));
 
-	close(ask.cancel_fd);
 	if (!status)
 		return print_reply(line, &ask, &reply);
 	if (status == -EPERM)

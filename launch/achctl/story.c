@@ -8,6 +8,20 @@
 #include "config/text.h"
 #include "launch/achctl/story.h"
 
+/* The list, with room for one more than n; without memory it stays as it is. */
+static void *grow(struct story *s, void *list, size_t n, size_t *room, size_t size)
+{
+	void *more = n < *room ? list : realloc(list, (2 * *room + 64) * size);
+
+	if (!more) {
+		s->failed = -ENOMEM;
+		return list;
+	}
+	if (n == *room)
+		*room = 2 * *room + 64;
+	return more;
+}
+
 /* ---- lines ---- */
 
 static void say(struct story *s, int64_t t_ns, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -16,17 +30,9 @@ static void say(struct story *s, int64_t t_ns, const char *fmt, ...)
 	struct story_line *line;
 	va_list args;
 
-	if (s->n == s->room) {
-		const size_t room = 2 * s->room + 64;
-		struct story_line *more = realloc(s->lines, room * sizeof(*more));
-
-		if (!more) {
-			s->failed = -ENOMEM;
-			return;
-		}
-		s->lines = more;
-		s->room = room;
-	}
+	s->lines = grow(s, s->lines, s->n, &s->room, sizeof(*s->lines));
+	if (s->n == s->room)
+		return;
 	line = &s->lines[s->n];
 	line->t_ns = t_ns;
 	line->number = s->n++;
@@ -51,17 +57,9 @@ static struct story_rhythm *rhythm_of(struct story *s, const char *what)
 	for (size_t i = 0; i < s->rhythms_n; i++)
 		if (!strcmp(s->rhythms[i].what, what))
 			return &s->rhythms[i];
-	if (s->rhythms_n == s->rhythms_room) {
-		const size_t room = 2 * s->rhythms_room + 64;
-		struct story_rhythm *more = realloc(s->rhythms, room * sizeof(*more));
-
-		if (!more) {
-			s->failed = -ENOMEM;
-			return NULL;
-		}
-		s->rhythms = more;
-		s->rhythms_room = room;
-	}
+	s->rhythms = grow(s, s->rhythms, s->rhythms_n, &s->rhythms_room, sizeof(*s->rhythms));
+	if (s->rhythms_n == s->rhythms_room)
+		return NULL;
 	s->rhythms[s->rhythms_n] = (struct story_rhythm){ 0 };
 	snprintf(s->rhythms[s->rhythms_n].what, sizeof(s->rhythms->what), "%s", what);
 	return &s->rhythms[s->rhythms_n++];

@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "launch/achctl/observe.h"
+#include "launch/achctl/status_ask.h"
 #include "launch/achctl/raising.h"
 #include "launch/achctl/top.h"
 
@@ -24,16 +24,11 @@ struct loop {
 	struct top top;
 	const struct ctl_line *line;
 	struct estop estop;
-	struct ask ask;
-	bool asking;
-	bool shown; /* something has been drawn */
-	bool away;  /* achstart does not answer: the status is from the channels */
-	char why[ERROR_LINE_MAX];
-	int64_t ask_ns;	   /* when it was asked */
+	struct status_ask achstart;
+	bool shown;	   /* something has been drawn */
 	int64_t next_ns;   /* when to look next */
 	int64_t notice_ns; /* until then */
 	int64_t sure_ns;   /* until then a second k kills */
-	char robot[STATUS_NAME_MAX];
 	bool quit;
 };
 
@@ -47,48 +42,6 @@ static int open_signals(void)
 		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* ---- achstart ---- */
-
-static void is_away(struct loop *l)
-{
-	if (l->asking)
-		ask_end(&l->ask);
-	l->asking = false;
-	l->away = true;
-}
-
-static void begin_asking(struct loop *l, int64_t now_ns)
-{
-	struct error_sink errors = { error_keep_last, l->why, 0 };
-
-	if (l->asking && now_ns - l->ask_ns > ASK_WITHIN_NS) {
-		snprintf(l->why, sizeof(l->why), "achstart, process %d, does not answer", (int)l->ask.pid);
-		is_away(l);
-	}
-	if (l->asking)
-		return;
-	l->ask_ns = now_ns;
-	l->asking = !ask_begin(&l->ask, (const char *const[]){ "status", NULL }, 0, &errors);
-	if (!l->asking)
-		l->away = true;
-}
-
-static void go_on_asking(struct loop *l)
-{
-	struct error_sink errors = { error_keep_last, l->why, 0 };
-	const int status = ask_step(&l->ask, &errors);
-
-	if (status < 0) {
-		is_away(l);
-	} else if (status) {
-		status_read(&l->top.view, yaml_root(l->ask.doc));
-		snprintf(l->robot, sizeof(l->robot), "%s", l->top.view.robot);
-		l->away = false;
-		ask_end(&l->ask);
-		l->asking = false;
-	}
 }
 
 /* ---- the channels ---- */
@@ -119,27 +72,22 @@ static void raise_level(struct loop *l, enum msg_level level)
 
 static void look(struct loop *l, int64_t now_ns)
 {
-	begin_asking(l, now_ns);
+	status_ask_begin(&l->achstart, 0, now_ns);
 	robot_channels_read(&l->top.channels);
 	robot_level_read(&l->estop, &l->top.channels, now_ns);
-	if (l->away) {
-		observe_robot(&l->top.view, &l->top.channels);
-		if (*l->robot)
-			snprintf(l->top.view.robot, sizeof(l->top.view.robot), "%s", l->robot);
-		if (now_ns >= l->notice_ns) {
-			snprintf(l->top.notice, sizeof(l->top.notice), "%.*s", TOP_NOTICE_MAX - 1, l->why);
-			l->top.notice_tone = TONE_ODD;
-		}
-	} else if (now_ns >= l->notice_ns) {
-		*l->top.notice = 0;
-	}
+	status_ask_channels(&l->achstart, &l->top.view, &l->top.channels);
+	if (now_ns < l->notice_ns)
+		return;
+	snprintf(l->top.notice, sizeof(l->top.notice), "%.*s", TOP_NOTICE_MAX - 1,
+		 l->achstart.away ? l->achstart.why : "");
+	l->top.notice_tone = TONE_ODD;
 }
 
 /* Level and ages are read now, however old the last answer of achstart is. */
 static void draw(struct loop *l)
 {
 	/* The first screen waits a little for achstart, so that the second one looks the same. */
-	if (!l->shown && l->asking && l->away && clock_now_ns() - l->ask_ns < FIRST_NS)
+	if (!l->shown && l->achstart.asking && l->achstart.away && clock_now_ns() - l->achstart.asked_ns < FIRST_NS)
 		return;
 	l->shown = true;
 	observe_level(&l->top.view, &l->estop, &l->top.channels);
@@ -168,7 +116,7 @@ static void kill_selected(struct loop *l)
 
 	if (!l->top.selected || l->top.selected > view->daemons_n) {
 		say(l, TONE_ODD, "select a daemon with the arrow keys, then press k");
-	} else if (one->pid <= 0 || l->away) {
+	} else if (one->pid <= 0 || l->achstart.away) {
 		say(l, TONE_ODD, "its process is not known: achstart does not answer, or it does not run");
 	} else if (!is_simulated(view) && now_ns > l->sure_ns) {
 		l->sure_ns = now_ns + SURE_NS;
@@ -267,23 +215,22 @@ static void run(struct loop *l, int signals)
 			l->next_ns = now_ns + l->line->every_ns;
 		}
 		draw(l);
-		if (l->asking)
-			fds[2] = ask_fd(&l->ask);
+		fds[2] = status_ask_fd(&l->achstart);
 		if (clock_wait(fds, 3, l->next_ns) < 0)
 			return;
 		if (fds[0].ready)
 			read_keys(l, fds[0].ready);
 		if (fds[1].ready)
 			read_signals(l, signals);
-		if (l->asking && fds[2].ready)
-			go_on_asking(l);
+		if (fds[2].ready)
+			status_ask_answer(&l->achstart, &l->top.view);
 	}
 }
 
 /* For programs, and for terminals without cursor motion: prints the status repeatedly. */
 static int repeat_status(const struct ctl_line *line)
 {
-	struct clock_fd end = { .fd = line->json ? -1 : ctl_signals(), .events = POLLIN };
+	struct clock_fd end = { .fd = line->json ? -1 : clock_stop_fd(), .events = POLLIN };
 	int status = 0;
 
 	while (!ferror(stdout) && (!status || status == CTL_NO || status == CTL_WORLD)) {
@@ -314,13 +261,12 @@ static int run_screen(const struct ctl_line *line)
 	}
 	signals = open_signals();
 	l.line = line;
-	l.away = true;
+	l.achstart.away = true;
 	l.top.plain = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	robot_level_open(&l.estop, false, &(struct error_sink){ 0 });
 	run(&l, signals);
 	top_screen_end();
-	if (l.asking)
-		ask_end(&l.ask);
+	status_ask_end(&l.achstart);
 	estop_close(&l.estop);
 	robot_channels_close(&l.top.channels);
 	close(signals);

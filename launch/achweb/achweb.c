@@ -11,9 +11,9 @@
 
 #include "channels/notify.h"
 #include "config/options.h"
-#include "launch/achctl/ctl.h"
 #include "launch/achweb/login.h"
 #include "launch/achweb/server.h"
+#include "launch/common/robot_choice.h"
 
 #define PROGRAM "achweb"
 #define WRONG 100
@@ -239,7 +239,7 @@ static void say_status(int64_t now_ns)
 static int run(void)
 {
 	struct clock_fd fds[FDS] = { { .fd = w.server.epoll, .events = POLLIN },
-				     { .fd = ctl_signals(), .events = POLLIN },
+				     { .fd = clock_stop_fd(), .events = POLLIN },
 				     { .events = POLLIN } };
 	int64_t beat_ns = 0;
 

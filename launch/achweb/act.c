@@ -145,7 +145,7 @@ static void replied(struct acts *acts, struct act *a)
 static void look_at_daemon(struct acts *acts, struct act *a, int64_t now_ns)
 {
 	const struct status_daemon *d = status_find_daemon(&acts->view->status, a->order.name);
-	const bool fresh = !acts->view->away && acts->view->answers > a->answers + 1;
+	const bool fresh = !acts->view->achstart.away && acts->view->answers > a->answers + 1;
 
 	if (fresh && d && d->ready && d->pid != a->before && !(d->age_ms / 1e3 > d->uptime_s))
 		act_finish(acts, a, true, "%s: %s%s%s, process %lld, incarnation %lld", d->name, d->state,

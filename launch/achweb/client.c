@@ -46,21 +46,37 @@ void blob_drop(struct blob *blob)
 		free(blob);
 }
 
-bool blob_begin(struct blob_text *t)
+struct json *blob_begin(struct blob_text *t)
 {
 	FILE *to = open_memstream(&t->text, &t->size);
 
-	if (to)
-		t->j = json_to(to);
-	return to;
+	if (!to)
+		return NULL;
+	t->j = json_to(to);
+	json_object(&t->j, NULL);
+	return &t->j;
 }
 
 struct blob *blob_end(struct blob_text *t)
 {
-	struct blob *blob = fclose(t->j.to) ? NULL : blob_make(t->text, t->size);
+	struct blob *blob;
 
+	json_end(&t->j);
+	blob = fclose(t->j.to) ? NULL : blob_make(t->text, t->size);
 	free(t->text);
 	return blob;
+}
+
+struct blob *blob_result(bool ok, const char *text)
+{
+	struct blob_text t;
+	struct json *j = blob_begin(&t);
+
+	if (!j)
+		return NULL;
+	json_bool(j, "ok", ok);
+	json_text(j, "text", text);
+	return blob_end(&t);
 }
 
 /* ---- the connection ---- */
@@ -203,21 +219,16 @@ void client_answer(struct client *c, int status, const char *type, const char *m
 	begin(c, body, len, blob);
 }
 
+void client_answer_json(struct client *c, int status, const char *more, struct blob *json)
+{
+	client_answer(c, status, "application/json", more, json ? json->bytes : "", json ? json->len : 0, json);
+	blob_drop(json);
+}
+
 void client_refuse(struct client *c, int status, const char *why)
 {
-	struct blob *blob = NULL;
-	struct blob_text t;
-
 	c->closing = true;
-	if (blob_begin(&t)) {
-		json_object(&t.j, NULL);
-		json_bool(&t.j, "ok", false);
-		json_text(&t.j, "text", why);
-		json_end(&t.j);
-		blob = blob_end(&t);
-	}
-	client_answer(c, status, "application/json", "", blob ? blob->bytes : "", blob ? blob->len : 0, blob);
-	blob_drop(blob);
+	client_answer_json(c, status, "", blob_result(false, why));
 }
 
 void client_upgrade(struct client *c, const char *accept, const char *protocol)

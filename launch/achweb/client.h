@@ -30,14 +30,15 @@ struct blob *blob_make(const void *bytes, size_t len); /* NULL: no memory */
 struct blob *blob_keep(struct blob *blob);
 void blob_drop(struct blob *blob); /* NULL is fine */
 
-/* JSON, written with t.j, as a blob. */
+/* A JSON object as a blob: blob_begin returns where its members are written. */
 struct blob_text {
 	char *text;
 	size_t size;
 	struct json j;
 };
-bool blob_begin(struct blob_text *text);
-struct blob *blob_end(struct blob_text *text); /* NULL: no memory */
+struct json *blob_begin(struct blob_text *text); /* NULL: no memory */
+struct blob *blob_end(struct blob_text *text);	 /* the same */
+struct blob *blob_result(bool ok, const char *text);
 
 enum client_kind { CLIENT_HTTP, CLIENT_PAGE, CLIENT_STUDIO };
 
@@ -93,6 +94,8 @@ bool client_write(struct client *client, int64_t now_ns);
 /* An answer; text stays where it is unless it is in blob, which is kept.  more: headers, each with its \r\n. */
 void client_answer(struct client *client, int status, const char *type, const char *more, const char *body, size_t len,
 		   struct blob *blob);
+/* The same with a JSON object, which it drops; NULL: there was no memory for it. */
+void client_answer_json(struct client *client, int status, const char *more, struct blob *json);
 /* The same, with {"ok":false,"text":why}, after which the connection is closed. */
 void client_refuse(struct client *client, int status, const char *why);
 void client_upgrade(struct client *client, const char *accept, const char *protocol);

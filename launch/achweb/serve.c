@@ -18,24 +18,21 @@
 
 void serve_result(struct client *c, bool ok, const char *text)
 {
-	struct blob *blob = NULL;
-	struct blob_text t;
-
 	c->waiting = false;
-	if (blob_begin(&t)) {
-		json_object(&t.j, NULL);
-		json_bool(&t.j, "ok", ok);
-		json_text(&t.j, "text", text);
-		json_end(&t.j);
-		blob = blob_end(&t);
-	}
-	client_answer(c, 200, "application/json", "", blob ? blob->bytes : "", blob ? blob->len : 0, blob);
-	blob_drop(blob);
+	client_answer_json(c, 200, "", blob_result(ok, text));
 }
 
-static void serve_file(struct client *c, const struct page *page)
+/* To a login: the key of the session. */
+static struct blob *write_key(const char *key)
 {
-	client_answer(c, 200, page->type, "", page->bytes, (size_t)(page->end - page->bytes), NULL);
+	struct blob_text t;
+	struct json *j = blob_begin(&t);
+
+	if (!j)
+		return NULL;
+	json_bool(j, "ok", true);
+	json_text(j, "key", key);
+	return blob_end(&t);
 }
 
 /* ---- POST ---- */
@@ -44,8 +41,7 @@ static void login(struct server *s, struct client *c, const struct order *order,
 {
 	uint8_t random[TOKEN_RANDOM];
 	const struct token *session;
-	struct blob *answer;
-	char cookie[160], body[80];
+	char cookie[160];
 
 	session = getrandom(random, sizeof(random), 0) == sizeof(random)
 			  ? token_redeem(&s->tokens, order->token, random, now_ns)
@@ -62,11 +58,7 @@ static void login(struct server *s, struct client *c, const struct order *order,
 	/* Without an age: the session ends here (token.h), not in the browser while its page is open. */
 	snprintf(cookie, sizeof(cookie), "Set-Cookie: %s=%s; HttpOnly; SameSite=Strict; Path=/\r\n", s->cookie,
 		 session->text);
-	snprintf(body, sizeof(body), "{\"ok\":true,\"key\":\"%s\"}", session->key);
-	answer = blob_make(body, strlen(body));
-	client_answer(c, 200, "application/json", cookie, answer ? answer->bytes : "", answer ? answer->len : 0,
-		      answer);
-	blob_drop(answer);
+	client_answer_json(c, 200, cookie, write_key(session->key));
 }
 
 static void serve_post(struct server *s, struct client *c, enum guard_route route, const char *body, size_t len,
@@ -180,7 +172,7 @@ static void serve(struct server *s, struct client *c, const struct http *r, cons
 	else if (route != GUARD_STOP && !rate_take(&c->rate, now_ns, REQUEST_NS, REQUESTS))
 		client_refuse(c, 429, "too many requests");
 	else if (route == GUARD_FILE)
-		serve_file(c, page);
+		client_answer(c, 200, page->type, "", page->bytes, (size_t)(page->end - page->bytes), NULL);
 	else if (route == GUARD_SESSION)
 		serve_result(c, true, c->rights & TOKEN_ACT ? "look and act" : "look");
 	else if (route == GUARD_SOCKET)

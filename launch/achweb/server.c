@@ -245,7 +245,7 @@ static void look(struct server *s, int64_t now_ns)
 	const uint64_t events = s->view.events_n;
 
 	view_update(&s->view, now_ns);
-	if (!s->facts || (strcmp(s->config, s->view.status.config) && !s->view.away)) {
+	if (!s->facts || (strcmp(s->config, s->view.status.config) && !s->view.achstart.away)) {
 		snprintf(s->config, sizeof(s->config), "%s", s->view.status.config);
 		replace(&s->facts, snapshot_facts(s->config), &s->facts_n);
 	}

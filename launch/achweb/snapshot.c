@@ -170,15 +170,14 @@ struct blob *snapshot_robot(const struct view *v, int64_t now_ns)
 {
 	const struct status_daemon *apart = status_other_level(&v->status);
 	struct blob_text t;
-	struct json *j = &t.j;
+	struct json *j = blob_begin(&t);
 
-	if (!blob_begin(&t))
+	if (!j)
 		return NULL;
-	json_object(j, NULL);
 	json_text(j, "op", "robot");
-	json_bool(j, "supervised", !v->away);
-	json_text(j, "unsupervised_why", v->away ? v->why : NULL);
-	json_bool(j, "fine", !v->away && status_is_fine(&v->status));
+	json_bool(j, "supervised", !v->achstart.away);
+	json_text(j, "unsupervised_why", v->achstart.away ? v->achstart.why : NULL);
+	json_bool(j, "fine", !v->achstart.away && status_is_fine(&v->status));
 	json_text(j, "apart", apart ? apart->name : NULL);
 	status_write(&v->status, j);
 	write_ranks(j, &v->status);
@@ -189,7 +188,6 @@ struct blob *snapshot_robot(const struct view *v, int64_t now_ns)
 			write_device(j, v->devices[i], now_ns);
 	json_end(j);
 	write_doctor(j, &v->doctor);
-	json_end(j);
 	return blob_end(&t);
 }
 
@@ -208,15 +206,14 @@ struct blob *snapshot_events(const struct view *v)
 	const size_t n = v->events_n < VIEW_EVENTS ? (size_t)v->events_n : VIEW_EVENTS;
 	const struct view_event *sorted[VIEW_EVENTS];
 	struct blob_text t;
-	struct json *j = &t.j;
+	struct json *j = blob_begin(&t);
 
-	if (!blob_begin(&t))
+	if (!j)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &v->events[i];
 	if (n)
 		qsort(sorted, n, sizeof(*sorted), newest_first);
-	json_object(j, NULL);
 	json_text(j, "op", "events");
 	json_array(j, "list");
 	for (size_t i = 0; i < n; i++) {
@@ -231,7 +228,6 @@ struct blob *snapshot_events(const struct view *v)
 		json_text(j, "text", e->text);
 		json_end(j);
 	}
-	json_end(j);
 	json_end(j);
 	return blob_end(&t);
 }
@@ -284,18 +280,17 @@ struct blob *snapshot_facts(const char *config)
 	const bool known = *config && !robot_open(&robot, config, &(struct error_sink){ 0 });
 	struct blob *blob = NULL;
 	struct blob_text t;
+	struct json *j = blob_begin(&t);
 
-	if (blob_begin(&t)) {
-		json_object(&t.j, NULL);
-		json_text(&t.j, "op", "facts");
-		json_object(&t.j, "limits");
+	if (j) {
+		json_text(j, "op", "facts");
+		json_object(j, "limits");
 		if (known)
-			write_device_limits(&t.j, &robot);
-		json_end(&t.j);
-		json_object(&t.j, "units");
-		write_units(&t.j);
-		json_end(&t.j);
-		json_end(&t.j);
+			write_device_limits(j, &robot);
+		json_end(j);
+		json_object(j, "units");
+		write_units(j);
+		json_end(j);
 		blob = blob_end(&t);
 	}
 	if (known)
@@ -306,14 +301,13 @@ struct blob *snapshot_facts(const char *config)
 struct blob *snapshot_hello(const struct client *c)
 {
 	struct blob_text t;
+	struct json *j = blob_begin(&t);
 
-	if (!blob_begin(&t))
+	if (!j)
 		return NULL;
-	json_object(&t.j, NULL);
-	json_text(&t.j, "op", "hello");
-	json_text(&t.j, "version", OPTIONS_VERSION);
-	json_text(&t.j, "who", c->who);
-	json_bool(&t.j, "act", c->rights & TOKEN_ACT);
-	json_end(&t.j);
+	json_text(j, "op", "hello");
+	json_text(j, "version", OPTIONS_VERSION);
+	json_text(j, "who", c->who);
+	json_bool(j, "act", c->rights & TOKEN_ACT);
 	return blob_end(&t);
 }

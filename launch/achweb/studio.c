@@ -37,25 +37,19 @@ static struct blob *time_frame(void)
 bool studio_begin(struct client *c, const struct view *v)
 {
 	struct blob_text t;
+	struct json *j;
 
 	c->studio = calloc(1, sizeof(*c->studio));
-	if (!c->studio || !blob_begin(&t))
+	j = c->studio ? blob_begin(&t) : NULL;
+	if (!j)
 		return false;
 	c->studio->events_seen = v->events_n > VIEW_EVENTS ? v->events_n - VIEW_EVENTS : 0;
-	json_object(&t.j, NULL);
-	json_text(&t.j, "op", "serverInfo");
-	json_text(&t.j, "name", *v->status.robot ? v->status.robot : "Endplate");
-	json_array(&t.j, "capabilities");
-	json_text(&t.j, NULL, "time");
-	json_text(&t.j, NULL, "services");
-	json_end(&t.j);
-	json_array(&t.j, "supportedEncodings");
-	json_text(&t.j, NULL, "json");
-	json_end(&t.j);
-	json_object(&t.j, "metadata");
-	json_end(&t.j);
-	json_textf(&t.j, "sessionId", "%d", (int)getpid());
-	json_end(&t.j);
+	json_text(j, "op", "serverInfo");
+	json_text(j, "name", *v->status.robot ? v->status.robot : "Endplate");
+	json_raw(j, "capabilities", "[\"time\",\"services\"]");
+	json_raw(j, "supportedEncodings", "[\"json\"]");
+	json_raw(j, "metadata", "{}");
+	json_textf(j, "sessionId", "%d", (int)getpid());
 	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
 	/* Before the first channel: else a studio begins its time with 1970. */
 	client_queue(c, WSOCK_OP_BINARY, time_frame());
@@ -102,15 +96,14 @@ static void unsubscribe(struct studio *s, const struct yaml_node *list)
 static void say(struct client *c, const char *message)
 {
 	struct blob_text t;
+	struct json *j = blob_begin(&t);
 
-	if (!blob_begin(&t))
+	if (!j)
 		return;
-	json_object(&t.j, NULL);
-	json_text(&t.j, "op", "status");
-	json_int(&t.j, "level", 1);
-	json_text(&t.j, "message", message);
-	json_text(&t.j, "id", "achweb");
-	json_end(&t.j);
+	json_text(j, "op", "status");
+	json_int(j, "level", 1);
+	json_text(j, "message", message);
+	json_text(j, "id", "achweb");
 	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
 }
 

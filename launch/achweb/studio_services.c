@@ -45,11 +45,10 @@ static void write_schema(struct json *j, const char *key, const char *type, cons
 struct blob *studio_services(unsigned int rights)
 {
 	struct blob_text text;
-	struct json *j = &text.j;
+	struct json *j = blob_begin(&text);
 
-	if (!blob_begin(&text))
+	if (!j)
 		return NULL;
-	json_object(j, NULL);
 	json_text(j, "op", "advertiseServices");
 	json_array(j, "services");
 	for (size_t i = 0; i < SERVICES; i++) {
@@ -64,7 +63,6 @@ struct blob *studio_services(unsigned int rights)
 		json_end(j);
 	}
 	json_end(j);
-	json_end(j);
 	return blob_end(&text);
 }
 
@@ -78,21 +76,12 @@ static uint32_t get_u32(const uint8_t *from)
 struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, const char *text)
 {
 	uint8_t head[17] = { 3 };
-	struct blob *json, *blob;
-	struct blob_text t;
+	struct blob *json = blob_result(ok, text), *blob = json ? blob_make(NULL, sizeof(head) + json->len) : NULL;
 
 	studio_put_le(head + 1, service, 4);
 	studio_put_le(head + 5, call, 4);
 	studio_put_le(head + 9, 4, 4);
 	memcpy(head + 13, "json", 4);
-	if (!blob_begin(&t))
-		return NULL;
-	json_object(&t.j, NULL);
-	json_bool(&t.j, "ok", ok);
-	json_text(&t.j, "text", text);
-	json_end(&t.j);
-	json = blob_end(&t);
-	blob = json ? blob_make(NULL, sizeof(head) + json->len) : NULL;
 	if (blob) {
 		memcpy(blob->bytes, head, sizeof(head));
 		memcpy(blob->bytes + sizeof(head), json->bytes, json->len);
@@ -104,15 +93,14 @@ struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, co
 static void fail(struct client *c, uint32_t service, uint32_t call, const char *why)
 {
 	struct blob_text t;
+	struct json *j = blob_begin(&t);
 
-	if (!blob_begin(&t))
+	if (!j)
 		return;
-	json_object(&t.j, NULL);
-	json_text(&t.j, "op", "serviceCallFailure");
-	json_uint(&t.j, "serviceId", service);
-	json_uint(&t.j, "callId", call);
-	json_text(&t.j, "message", why);
-	json_end(&t.j);
+	json_text(j, "op", "serviceCallFailure");
+	json_uint(j, "serviceId", service);
+	json_uint(j, "callId", call);
+	json_text(j, "message", why);
 	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
 }
 

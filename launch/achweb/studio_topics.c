@@ -94,12 +94,11 @@ struct blob *studio_advertise(const struct studio_topics *t, size_t from, size_t
 {
 	static char schema[ROS_SCHEMA_MAX]; /* of one thread */
 	struct blob_text text;
-	struct json *j = &text.j;
+	struct json *j = blob_begin(&text);
 
 	*to = from + AT_ONCE < t->n ? from + AT_ONCE : t->n;
-	if (!blob_begin(&text))
+	if (!j)
 		return NULL;
-	json_object(j, NULL);
 	json_text(j, "op", "advertise");
 	json_array(j, "channels");
 	for (size_t i = from; i < *to; i++) {
@@ -115,7 +114,6 @@ struct blob *studio_advertise(const struct studio_topics *t, size_t from, size_t
 		json_text(j, "schema", schema);
 		json_end(j);
 	}
-	json_end(j);
 	json_end(j);
 	return blob_end(&text);
 }

@@ -85,53 +85,14 @@ void view_read(struct view *v)
 
 /* ---- achstart ---- */
 
-static void is_away(struct view *v)
-{
-	if (v->asking)
-		ask_end(&v->ask);
-	v->asking = false;
-	v->away = true;
-}
-
-static void begin_asking(struct view *v, int64_t now_ns)
-{
-	struct error_sink errors = { error_keep_last, v->why, 0 };
-
-	if (v->asking && now_ns - v->ask_ns > ASK_WITHIN_NS) {
-		snprintf(v->why, sizeof(v->why), "achstart, process %d, does not answer", (int)v->ask.pid);
-		is_away(v);
-	}
-	if (v->asking || now_ns - v->ask_ns < ASK_EVERY_NS)
-		return;
-	v->ask_ns = now_ns;
-	v->asking = !ask_begin(&v->ask, (const char *const[]){ "status", NULL }, 0, &errors);
-	if (!v->asking)
-		v->away = true;
-}
-
 int view_fd(const struct view *v)
 {
-	return v->asking ? ask_fd(&v->ask).fd : -1;
+	return status_ask_fd(&v->achstart).fd;
 }
 
 void view_answer(struct view *v)
 {
-	struct error_sink errors = { error_keep_last, v->why, 0 };
-	const int status = v->asking ? ask_step(&v->ask, &errors) : 0;
-
-	if (status < 0) {
-		is_away(v);
-	} else if (status) {
-		v->away = !v->ask.ok;
-		if (v->ask.ok)
-			status_read(&v->status, yaml_root(v->ask.doc));
-		else
-			snprintf(v->why, sizeof(v->why), "%s", v->ask.error);
-		snprintf(v->robot, sizeof(v->robot), "%s", v->status.robot);
-		ask_end(&v->ask);
-		v->asking = false;
-		v->answers++;
-	}
+	v->answers += status_ask_answer(&v->achstart, &v->status);
 }
 
 /* ---- all ---- */
@@ -140,7 +101,7 @@ void view_examine(struct view *v, int64_t now_ns)
 {
 	v->doctor.n = 0;
 	v->doctor_ns = now_ns;
-	if (!v->away && prearm_is_needed(&v->status))
+	if (!v->achstart.away && prearm_is_needed(&v->status))
 		prearm_examine(&v->status, &v->doctor);
 }
 
@@ -155,18 +116,14 @@ static void follow_owner(struct view *v)
 
 void view_update(struct view *v, int64_t now_ns)
 {
-	begin_asking(v, now_ns);
+	status_ask_begin(&v->achstart, ASK_EVERY_NS, now_ns);
 	view_read(v);
 	follow_owner(v);
 	robot_level_read(&v->estop, &v->channels, now_ns);
-	if (v->away) {
-		observe_robot(&v->status, &v->channels);
-		if (*v->robot)
-			STATUS_COPY(v->status.robot, v->robot);
-	}
+	status_ask_channels(&v->achstart, &v->status, &v->channels);
 	observe_level(&v->status, &v->estop, &v->channels);
 	observe_ages(&v->status, &v->channels);
-	if (!v->away && (!v->doctor_ns || now_ns - v->doctor_ns >= EXAMINE_EVERY_NS) &&
+	if (!v->achstart.away && (!v->doctor_ns || now_ns - v->doctor_ns >= EXAMINE_EVERY_NS) &&
 	    strcmp(v->status.level, "run") != 0)
 		view_examine(v, now_ns);
 }
@@ -174,7 +131,7 @@ void view_update(struct view *v, int64_t now_ns)
 void view_open(struct view *v)
 {
 	memset(v, 0, sizeof(*v));
-	v->away = true;
+	v->achstart.away = true;
 	v->channels.each = take;
 	v->channels.to = v;
 	robot_level_open(&v->estop, false, &(struct error_sink){ 0 });
@@ -182,8 +139,7 @@ void view_open(struct view *v)
 
 void view_close(struct view *v)
 {
-	if (v->asking)
-		ask_end(&v->ask);
+	status_ask_end(&v->achstart);
 	for (size_t i = 0; i < v->devices_n; i++)
 		free(v->devices[i]);
 	estop_close(&v->estop);

@@ -4,10 +4,8 @@
 #ifndef LAUNCH_ACHWEB_VIEW_H
 #define LAUNCH_ACHWEB_VIEW_H
 
-#include "launch/achctl/observe.h"
-#include "launch/achctl/robot_channels.h"
+#include "launch/achctl/status_ask.h"
 #include "launch/achdoctor/doctor.h"
-#include "launch/common/ask.h"
 #include "launch/common/status.h"
 
 #define VIEW_DEVICES 96
@@ -32,8 +30,7 @@ struct view_event {
 
 struct view {
 	struct status status;
-	bool away; /* achstart does not answer: the status is from the channels */
-	char why[ERROR_LINE_MAX];
+	struct status_ask achstart;
 	struct robot_channels channels;
 	struct estop estop;
 	struct view_device *devices[VIEW_DEVICES];
@@ -45,10 +42,7 @@ struct view {
 	uint64_t messages;		       /* states that were read, ever */
 
 	/* private */
-	struct ask ask;
-	bool asking;
-	int64_t ask_ns, doctor_ns;
-	char robot[STATUS_NAME_MAX];
+	int64_t doctor_ns;
 };
 
 void view_open(struct view *view);
