@@ -5,23 +5,13 @@
 
 #include "daemons/example/example.h"
 
-static int32_t le32(const uint8_t *b)
-{
-	return (int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
-}
-
-static int16_t le16(const uint8_t *b)
-{
-	return (int16_t)(b[0] | b[1] << 8);
-}
-
 int example_decode(struct example_state *state, const struct frame *frame, int64_t t_ns)
 {
 	if (frame->len != 6)
 		return -EMSGSIZE;
 	state->t_ns = t_ns;
-	state->position_rad = le32(frame->data) * 1e-6;
-	state->velocity_rad_s = le16(frame->data + 4) * 1e-3;
+	state->position_rad = (int32_t)frame_le32(frame->data) * 1e-6;
+	state->velocity_rad_s = (int16_t)frame_le16(frame->data + 4) * 1e-3;
 	return 0;
 }
 

@@ -4,16 +4,6 @@
 
 #include "daemons/gauge/gauge.h"
 
-static int32_t le32(const uint8_t *b)
-{
-	return (int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
-}
-
-static int16_t le16(const uint8_t *b)
-{
-	return (int16_t)(b[0] | b[1] << 8);
-}
-
 void gauge_encode_ask(unsigned int node, enum gauge_what what, uint8_t index, struct frame *frame)
 {
 	memset(frame, 0, sizeof(*frame));
@@ -32,7 +22,7 @@ int gauge_decode_reply(struct gauge_reply *reply, const struct frame *frame)
 	reply->what = frame->data[0];
 	reply->index = frame->data[1];
 	reply->error = refused ? frame->data[2] : 0;
-	reply->value = refused ? 0 : le32(frame->data + 2);
+	reply->value = refused ? 0 : (int32_t)frame_le32(frame->data + 2);
 	return refused ? -EREMOTEIO : 0;
 }
 
@@ -43,7 +33,7 @@ int gauge_decode_sample(struct gauge_sample *sample, const struct frame *frame, 
 	sample->t_ns = t_ns;
 	sample->saturated = 0;
 	for (unsigned int i = 0; i < GAUGE_AXES; i++) {
-		sample->counts[i] = le16(frame->data + 2 * i);
+		sample->counts[i] = (int16_t)frame_le16(frame->data + 2 * i);
 		if (sample->counts[i] == INT16_MAX || sample->counts[i] == INT16_MIN)
 			sample->saturated |= 1u << i;
 	}
