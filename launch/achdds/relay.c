@@ -214,7 +214,7 @@ void relay_read(struct relay *r, uint32_t tag, int64_t now_ns)
 
 /* ---- the loop ---- */
 
-/* The next of at most BATCH samples; whoever floods a topic keeps no other one waiting. */
+/* The next of at most BATCH samples: a flood on one topic does not delay the others. */
 static bool next_sample(struct relay *r, struct node_reader *reader, struct node_sample *sample, int *n)
 {
 	if (++*n > BATCH) {

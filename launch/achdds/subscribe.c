@@ -256,7 +256,7 @@ static bool take_some(struct subscribe *s, struct input *in, struct node_reader 
 	return n == AT_ONCE;
 }
 
-/* Stops first.  Whoever floods a topic keeps no other one, and nothing else of the bridge, waiting. */
+/* Stops first.  A flood on one topic delays neither the others nor the rest of the bridge. */
 void subscribe_take(struct subscribe *s)
 {
 	bool more = false;
