@@ -85,8 +85,9 @@ struct sim_kind {
 	void (*advance)(void *state, int64_t t_ns); /* nothing will come from before t_ns; may be NULL */
 	bool (*has_power)(const void *state);	    /* does its controller acknowledge?  NULL: always */
 
-	/* On command (sim_fault), after all that was due before it: the table, then the words power-off and power-on, then the function, which returns 0;
-	 * -EINVAL, and what is wrong in answer; or -ENOENT: no such fault.  Each may be NULL. */
+	/* On command (sim_fault), after all that was due before it: the table, then the words power-off and
+	 * power-on, then the function, which returns 0; -EINVAL, and what is wrong in answer; or -ENOENT: no such
+	 * fault.  Each may be NULL. */
 	const struct sim_fault *faults;		    /* end with a word NULL */
 	void (*faulted)(void *state, int64_t t_ns); /* one of that table has begun or ended */
 	void (*power)(void *state, bool on, int64_t t_ns);
