@@ -60,12 +60,25 @@ enum ach_status ach_attr_set_lock_source(ach_attr_t *attr, int lock_source)
 	return ACH_OK;
 }
 
+static bool is_span(const struct timespec *t)
+{
+	return t && t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec <= 999999999;
+}
+
 enum ach_status ach_attr_set_put_timeout(ach_attr_t *attr, const struct timespec *timeout)
 {
-	if (!timeout || timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec > 999999999)
+	if (!is_span(timeout))
 		return ach_fail(ACH_EINVAL, "a put timeout is relative and not negative");
 	attr->put_timeout_ns = ach_timespec_ns(timeout);
 	attr->set_put_timeout = 1;
+	return ACH_OK;
+}
+
+enum ach_status ach_attr_set_wake_gap(ach_attr_t *attr, const struct timespec *gap)
+{
+	if (!is_span(gap))
+		return ach_fail(ACH_EINVAL, "a gap between wake-ups is relative and not negative");
+	attr->wake_gap_ns = ach_timespec_ns(gap);
 	return ACH_OK;
 }
 

@@ -121,6 +121,7 @@ ACH_EXTENSION typedef struct ach_attr {
 			int64_t put_timeout_ns;
 			uid_t owner;
 			mode_t mode_max;
+			int64_t wake_gap_ns;
 		};
 		uint64_t reserved[8];
 	};
@@ -159,6 +160,8 @@ enum ach_status ach_attr_set_shm(ach_attr_t *attr, struct ach_header *shm);
 enum ach_status ach_attr_set_lock_source(ach_attr_t *attr, int lock_source);
 /* How long a put waits for other writers before it answers ACH_TIMEOUT; relative; 0.5 s unless set. */
 enum ach_status ach_attr_set_put_timeout(ach_attr_t *attr, const struct timespec *timeout);
+/* A waiting get that has been woken is not woken again before this time has passed; relative; 0 unless set. */
+enum ach_status ach_attr_set_wake_gap(ach_attr_t *attr, const struct timespec *gap);
 /* ach_open fails with ACH_EACCES unless owner or root owns the channel and its mode has no bit outside mode_max. */
 enum ach_status ach_attr_set_owner(ach_attr_t *attr, uid_t owner, mode_t mode_max);
 

@@ -114,9 +114,11 @@ ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, cons
 		r = get_once(chan, g, options);
 		if (r != ACH_EAGAIN || !(options & ACH_O_WAIT)) {
 			chan->handle->streaming = !slept && (r == ACH_OK || r == ACH_MISSED_FRAME);
+			if (slept && chan->handle->wake_gap_ns)
+				chan->handle->woken_ns = ach_now_ns(CLOCK_MONOTONIC);
 			return get_leave(chan, r);
 		}
-		if (ach_look_newer(chan->handle, chan->seq_num))
+		if (!chan->handle->wake_gap_ns && ach_look_newer(chan->handle, chan->seq_num))
 			continue;
 
 		if (!looked) {
@@ -130,6 +132,8 @@ ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, cons
 			if (left <= 0)
 				return ACH_TIMEOUT;
 		}
+		if (ach_rest(chan, left))
+			continue;
 		ach_wait_newer(chan->handle, chan->seq_num, left);
 		slept = true;
 	}

@@ -34,6 +34,7 @@ static struct ach_handle *handle_new(const char *name)
 	h->file = h->source = h->event = h->uring.ring.fd = -1;
 	h->shm_id = h->bell_id = -1;
 	h->put_timeout_ns = PUT_TIMEOUT_NS;
+	h->woken_ns = INT64_MIN / 2;
 	snprintf(h->name, sizeof(h->name), "%s", name);
 	return h;
 }
@@ -264,6 +265,8 @@ enum ach_status ach_open(ach_channel_t *chan, const char *name, ach_attr_t *attr
 	ach_wake_forgotten(h);
 	if (attr && attr->set_put_timeout)
 		h->put_timeout_ns = attr->put_timeout_ns;
+	if (attr)
+		h->wake_gap_ns = attr->wake_gap_ns;
 	chan->shm = h->shm;
 	chan->handle = h;
 	chan->map = map == ACH_MAP_ANON ? ACH_MAP_ANON : ACH_MAP_USER;

@@ -214,6 +214,26 @@ ACH_HOT bool ach_look_newer(struct ach_handle *h, uint64_t seq)
 	return false;
 }
 
+/* What is left of the gap between two wake-ups, for_ns at most; false: nothing.  No hint is left, so that a put makes
+ * no system call for this reader.  The sleep is on a word that only ach_cancel changes; on a virtual clock there is
+ * none: no time passes in a burst of messages. */
+bool ach_rest(const ach_channel_t *chan, int64_t for_ns)
+{
+	const struct ach_handle *h = chan->handle;
+	const uint32_t epoch = atomic_load_explicit(&cancel_epoch, memory_order_acquire);
+	struct timespec rest;
+
+	if (!h->wake_gap_ns || ach_outer)
+		return false;
+	for_ns = ach_shorter(for_ns, h->woken_ns + h->wake_gap_ns - ach_now_ns(CLOCK_MONOTONIC));
+	if (for_ns <= 0)
+		return false;
+	rest = (struct timespec){ for_ns / 1000000000, for_ns % 1000000000 };
+	if (!__atomic_load_n(&chan->cancel, __ATOMIC_ACQUIRE)) /* after the epoch: a later cancel ends the sleep */
+		ach_futex(&cancel_epoch, FUTEX_WAIT_PRIVATE, epoch, &rest, 0);
+	return true;
+}
+
 /* For one channel a plain futex: on one core with many readers futex_waitv cost a tenth more per message.  Its time is
  * relative, which saves a look at the clock.  for_ns INT64_MAX: no deadline.
  *

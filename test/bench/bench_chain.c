@@ -63,7 +63,7 @@ static void start(struct chain *chain, const struct transport *kind, unsigned le
 	chain->length = length;
 	bench_gate_open(&gate);
 	for (unsigned i = 0; i <= length; i++)
-		transport_open(&chain->links[i], kind, SIZE, 1);
+		transport_open(&chain->links[i], kind, SIZE, 1, ACH_DEFAULT_FRAME_COUNT);
 	for (unsigned i = 0; i < length; i++) {
 		chain->pids[i] = bench_fork();
 		if (chain->pids[i])

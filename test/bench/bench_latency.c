@@ -161,7 +161,8 @@ static void visit(struct configuration *configuration, unsigned turns, bool back
 	bench_hang_limit(60 + turns * (TRANSPORTS + 1) * (double)SLICE_NS / BENCH_NS_PER_S * 2);
 	bench_gate_open(&gate);
 	for (unsigned t = 0; t < TRANSPORTS; t++)
-		transport_open(&links[t], transports[t], configuration->size->bytes, configuration->readers);
+		transport_open(&links[t], transports[t], configuration->size->bytes, configuration->readers,
+			       ACH_DEFAULT_FRAME_COUNT);
 	for (unsigned t = 0; t < TRANSPORTS; t++)
 		for (unsigned r = 0; r < configuration->readers; r++) {
 			samples[t][r] = figures_samples_shared(messages);

@@ -6,12 +6,14 @@
 
 #include "test/bench/lib.h"
 
-void transport_open(struct transport_link *link, const struct transport *kind, size_t size, unsigned readers)
+void transport_open(struct transport_link *link, const struct transport *kind, size_t size, unsigned readers,
+		    unsigned depth)
 {
 	memset(link, 0, sizeof *link);
 	link->kind = kind;
 	link->size = size;
 	link->readers = readers;
+	link->depth = depth;
 	kind->open(link);
 }
 

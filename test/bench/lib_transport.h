@@ -30,7 +30,8 @@ struct transport_floor; /* a futex word and slots in shared memory */
 struct transport_link {
 	const struct transport *kind;
 	size_t size;
-	unsigned readers;
+	unsigned readers, depth; /* depth: messages kept, where the transport can be told */
+	int64_t wake_gap_ns;	 /* of a channel's readers; 0: none */
 	union {
 		struct {
 			char name[ACH_CHAN_NAME_MAX];
@@ -68,7 +69,8 @@ extern const struct transport transport_ach, transport_achfd, transport_achset; 
 extern const struct transport transport_futex;					/* lib_transport_futex.c */
 extern const struct transport transport_pipe, transport_dgram, transport_mq;	/* lib_transport_kernel.c */
 
-void transport_open(struct transport_link *link, const struct transport *kind, size_t size, unsigned readers);
+void transport_open(struct transport_link *link, const struct transport *kind, size_t size, unsigned readers,
+		    unsigned depth);
 void transport_join_sending(struct transport_link *link);
 void transport_join_receiving(struct transport_link *link, unsigned reader);
 void transport_all_joined(struct transport_link *link);

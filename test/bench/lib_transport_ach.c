@@ -8,8 +8,6 @@
 #include "test/bench/lib.h"
 #include "test/bench/lib_transport.h"
 
-#define FRAMES 16 /* as ACH_DEFAULT_FRAME_COUNT */
-
 static void must(enum ach_status status, const char *call)
 {
 	if (status != ACH_OK)
@@ -21,7 +19,7 @@ static void ach_transport_open(struct transport_link *link)
 	static unsigned number;
 
 	snprintf(link->name, sizeof link->name, "bench-%d-%u", (int)getpid(), number++);
-	must(ach_create(link->name, FRAMES, link->size, NULL), "ach_create");
+	must(ach_create(link->name, link->depth, link->size, NULL), "ach_create");
 }
 
 static void ach_transport_join_sending(struct transport_link *link)
@@ -31,8 +29,13 @@ static void ach_transport_join_sending(struct transport_link *link)
 
 static void ach_transport_join_receiving(struct transport_link *link, unsigned reader)
 {
+	const struct timespec gap = { .tv_nsec = link->wake_gap_ns };
+	ach_attr_t attr;
+
 	(void)reader;
-	must(ach_open(&link->receiving, link->name, NULL), "ach_open");
+	ach_attr_init(&attr);
+	must(ach_attr_set_wake_gap(&attr, &gap), "ach_attr_set_wake_gap");
+	must(ach_open(&link->receiving, link->name, &attr), "ach_open");
 }
 
 static void ach_transport_join_fd(struct transport_link *link, unsigned reader)

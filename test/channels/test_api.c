@@ -314,7 +314,7 @@ TEST(test_fields_old_programs_write)
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 }
 
-TEST(test_put_timeout_values)
+TEST(test_put_timeout_and_wake_gap_values)
 {
 	static const struct {
 		struct timespec t;
@@ -328,6 +328,7 @@ TEST(test_put_timeout_values)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		ach_attr_init(&attr);
 		LIB_ASSERT_STATUS(rows[i].status, ach_attr_set_put_timeout(&attr, &rows[i].t));
+		LIB_ASSERT_STATUS(rows[i].status, ach_attr_set_wake_gap(&attr, &rows[i].t));
 	}
 }
 

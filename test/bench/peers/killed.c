@@ -127,7 +127,7 @@ static bool heard(const struct victim *victim)
 static void start_reader(struct victim *victim, const struct transport *kind)
 {
 	memset(victim->watch, 0, sizeof *victim->watch);
-	transport_open(&victim->link, kind, PEERS_SIZE_MAX, 1);
+	transport_open(&victim->link, kind, PEERS_SIZE_MAX, 1, peers_depth(PEERS_SIZE_MAX));
 	victim->writer = 0;
 	victim->reader = bench_fork();
 	if (!victim->reader)

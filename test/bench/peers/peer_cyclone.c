@@ -1,5 +1,5 @@
 /* peer_cyclone.c: Cyclone DDS on the loopback interface, or in the shared memory of iceoryx, for which iox-roudi must
- * run; best effort, the newest 16 kept, as a channel does. */
+ * run; best effort, as many messages kept as in a channel. */
 #include <dds/dds.h>
 #include <peer_message.h>
 #include <stdlib.h>
@@ -29,15 +29,16 @@ static dds_entity_t must(const struct transport_link *link, const char *call, dd
 static struct peer *cyclone_join(struct transport_link *link)
 {
 	struct peer *peer = link->peer = calloc(1, sizeof *peer);
+	const bool shm = link->kind == &peer_cyclone_shm;
 
 	setenv("CYCLONEDDS_URI",
-	       link->kind == &peer_cyclone_shm
-		       ? CONFIG("<SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel></SharedMemory>")
-		       : CONFIG(""),
+	       shm ? CONFIG("<SharedMemory><Enable>true</Enable><LogLevel>error</LogLevel></SharedMemory>")
+		   : CONFIG(""),
 	       1);
 	peer->qos = dds_create_qos();
 	dds_qset_reliability(peer->qos, DDS_RELIABILITY_BEST_EFFORT, 0);
-	dds_qset_history(peer->qos, DDS_HISTORY_KEEP_LAST, 16);
+	dds_qset_history(peer->qos, DDS_HISTORY_KEEP_LAST,
+			 shm && link->depth > PEERS_ICEORYX_MAX ? PEERS_ICEORYX_MAX : (int32_t)link->depth);
 	peer->participant = must(link, "dds_create_participant", dds_create_participant(DOMAIN, NULL, NULL));
 	peer->topic = must(link, "dds_create_topic",
 			   dds_create_topic(peer->participant, &PeerMessage_desc, link->name, NULL, NULL));

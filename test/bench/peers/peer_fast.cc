@@ -1,4 +1,4 @@
-// peer_fast.cc: Fast DDS in shared memory, best effort, the newest 16 kept, as a channel does.
+// peer_fast.cc: Fast DDS in shared memory, best effort, as many messages kept as in a channel.
 #include <cstring>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
@@ -87,7 +87,7 @@ static void fast_join_sending(struct transport_link *link)
 	DataWriterQos qos;
 
 	qos.reliability().kind = BEST_EFFORT_RELIABILITY_QOS;
-	qos.history().depth = 16;
+	qos.history().depth = static_cast<int32_t>(link->depth);
 	peer->writer = peer->participant->create_publisher(PUBLISHER_QOS_DEFAULT)->create_datawriter(peer->topic, qos);
 	if (!peer->writer)
 		peers_die(link, "create_datawriter", nullptr);
@@ -99,7 +99,7 @@ static void fast_join_receiving(struct transport_link *link, unsigned)
 	DataReaderQos qos;
 
 	qos.reliability().kind = BEST_EFFORT_RELIABILITY_QOS;
-	qos.history().depth = 16;
+	qos.history().depth = static_cast<int32_t>(link->depth);
 	peer->reader =
 		peer->participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT)->create_datareader(peer->topic, qos);
 	if (!peer->reader)

@@ -50,7 +50,7 @@ static void iceoryx_join_receiving(struct transport_link *link, unsigned reader)
 
 	(void)reader;
 	iox_sub_options_init(&options);
-	options.queueCapacity = 16;
+	options.queueCapacity = link->depth < PEERS_ICEORYX_MAX ? link->depth : PEERS_ICEORYX_MAX;
 	peer->sub = iox_sub_init(&peer->sub_storage, "bench", "peers", link->name, &options);
 	peer->set = iox_ws_init(&peer->set_storage);
 	if (iox_ws_attach_subscriber_state(peer->set, peer->sub, SubscriberState_HAS_DATA, 0, NULL) !=

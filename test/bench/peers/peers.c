@@ -7,6 +7,11 @@
 
 #include "test/bench/lib.h"
 
+unsigned peers_depth(size_t size)
+{
+	return size * ACH_DEFAULT_FRAME_COUNT < PEERS_ROOM ? (unsigned)(PEERS_ROOM / size) : ACH_DEFAULT_FRAME_COUNT;
+}
+
 void peers_open(struct transport_link *link)
 {
 	static unsigned number;

@@ -6,6 +6,9 @@
 
 #define PEERS_MAX 10
 #define PEERS_SIZE_MAX 65536
+#define PEERS_ROOM 65536	 /* of a channel, unless 16 messages take more; others keep as many messages */
+#define PEERS_ICEORYX_MAX 256	 /* messages; so Debian's iceoryx was built */
+#define PEERS_WAKE_GAP_NS 100000 /* of channels */
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +21,7 @@ extern const struct transport peer_nng __attribute__((weak)), peer_fast __attrib
 extern const struct transport peer_cyclone __attribute__((weak)), peer_cyclone_shm __attribute__((weak));
 extern const struct transport peer_iceoryx __attribute__((weak)), peer_iceoryx_loan __attribute__((weak));
 
+unsigned peers_depth(size_t size);	      /* messages that a channel, the DDSes and iceoryx keep */
 void peers_open(struct transport_link *link); /* gives it a name; processes join by it */
 void peers_die(const struct transport_link *link, const char *call, const char *why) __attribute__((noreturn));
 
