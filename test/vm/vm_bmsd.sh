@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_bmsd.sh: bmsd against a simulated battery on SocketCAN: a driver that is killed, a battery that is switched off, an
 # interface that goes and comes back.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_imud.sh: imud against simulated sensors on SocketCAN: a DMU that has to be toggled, a driver that is killed, an
 # interface that goes and comes back; an MTi.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # vm_joyd.sh: joyd and a joystick of the kernel's uinput, which moves a simulated turntable.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_pciod.sh: pciod against robotsim on SocketCAN, with the clock of hubo-daemon: taken over, armed, moved, killed and
 # taken over again; an interface that goes and comes back.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh
