@@ -118,7 +118,9 @@ void hub_doors(struct hub *hub);
 
 /* Zeroed memory that other processes can map, of a fixed size, and its descriptor; NULL with errno: there is none. */
 void *hub_memory(const char *name, size_t size, int *fd);
-void hub_add_door(struct hub *hub, int fd); /* unless it is negative */
+/* number: that of an attachment, or of a bus after HUB_LISTENERS.  Does nothing if fd is negative. */
+#define HUB_LISTENERS HUB_ATTACHMENTS_MAX
+void hub_add_door(struct hub *hub, int fd, uint32_t number);
 void hub_detach(struct hub *hub, struct hub_attachment *a);
 /* The controller of that name, created if needed; NULL: there are too many. */
 struct hub_controller *hub_controller(struct hub_bus *bus, const char *name);

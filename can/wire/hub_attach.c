@@ -1,8 +1,8 @@
 /* hub_attach.c: connections, handshakes, ends of programs.
  *
  * The hub detects the end of a program by the hang-up of its socket and by its pidfd, since a forked child may keep the
- * socket open.  All descriptors are in one epoll set; if it is readable, each is checked, for that happens only when
- * programs start and end.
+ * socket open.  All descriptors are in one epoll set, which says whose is readable: a driver that comes back to eight
+ * buses among fifty programs must not wait until each of them has been asked, nor must their frames.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #include "channels/query.h"
 
 #define QUESTION_MAX 4096
+#define DOORS_AT_ONCE 32 /* the others are still readable at the next call */
 
 void hub_detach(struct hub *hub, struct hub_attachment *a)
 {
@@ -68,8 +69,8 @@ static void accept_all(struct hub *hub, unsigned int bus)
 		};
 		if (i >= hub->attachments_n)
 			hub->attachments_n = i + 1;
-		hub_add_door(hub, fd);
-		hub_add_door(hub, hub->attachments[i].pidfd);
+		hub_add_door(hub, fd, i);
+		hub_add_door(hub, hub->attachments[i].pidfd, i);
 	}
 }
 
@@ -220,16 +221,25 @@ static bool is_dead(const struct hub_attachment *a)
 	return a->pidfd >= 0 && clock_wait(&fd, 1, 0) > 0;
 }
 
+static void serve(struct hub *hub, struct hub_attachment *a)
+{
+	if (a->socket >= 0)
+		read_datagram(hub, a);
+	if (a->socket >= 0 && is_dead(a))
+		hub_detach(hub, a);
+}
+
 void hub_doors(struct hub *hub)
 {
-	for (unsigned int i = 0; i < hub->attachments_n; i++) {
-		struct hub_attachment *a = &hub->attachments[i];
+	struct epoll_event ready[DOORS_AT_ONCE];
+	const int n = clock_wait_set(hub->doors, ready, DOORS_AT_ONCE, 0);
 
-		if (a->socket >= 0)
-			read_datagram(hub, a);
-		if (a->socket >= 0 && is_dead(a))
-			hub_detach(hub, a);
-	}
-	for (unsigned int i = 0; i < hub->buses_n; i++)
-		accept_all(hub, i);
+	/* The ends of programs before new connections.  An attachment may have been given up, and even taken again, by
+	 * a step before: there is nothing to read then. */
+	for (int i = 0; i < n; i++)
+		if (ready[i].data.u32 < HUB_LISTENERS)
+			serve(hub, &hub->attachments[ready[i].data.u32]);
+	for (int i = 0; i < n; i++)
+		if (ready[i].data.u32 >= HUB_LISTENERS)
+			accept_all(hub, ready[i].data.u32 - HUB_LISTENERS);
 }

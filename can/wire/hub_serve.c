@@ -17,9 +17,9 @@
 #define BACKLOG 128
 #define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */
 
-void hub_add_door(struct hub *hub, int fd)
+void hub_add_door(struct hub *hub, int fd, uint32_t number)
 {
-	struct epoll_event in = { .events = EPOLLIN };
+	struct epoll_event in = { .events = EPOLLIN, .data.u32 = number };
 
 	if (fd >= 0)
 		epoll_ctl(hub->doors, EPOLL_CTL_ADD, fd, &in);
@@ -33,7 +33,7 @@ static int take_place(struct hub *hub, struct hub_bus *bus, struct error_sink *e
 	const int status = place_take(&bus->place, hub->folder, errors);
 
 	if (!status)
-		hub_add_door(hub, bus->place.listener);
+		hub_add_door(hub, bus->place.listener, HUB_LISTENERS + (uint32_t)(bus - hub->buses));
 	return status;
 }
 
