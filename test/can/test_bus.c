@@ -18,19 +18,11 @@
 #include "test/can/bus_suite.h"
 #include "test/channels/lib.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* ---- counted allocations; a sanitizer has its own ---- */
 
 static volatile int allocations; /* the compiler believes that malloc changes nothing */
 
-#ifndef SANITIZED
+#ifndef LIB_SANITIZED
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -629,7 +621,7 @@ TEST(nothing_is_allocated)
 	void *volatile memory; /* or the compiler sees that it need not be */
 	int before, r;
 
-#ifdef SANITIZED
+#ifdef LIB_SANITIZED
 	TEST_IGNORE_MESSAGE("a sanitizer has its own malloc");
 #endif
 	before = allocations;

@@ -23,6 +23,23 @@
 #define LIB_FAILED 99	 /* exit status of a process in which LIB_CHECK failed or something hung */
 #define LIB_NAME_LEN 64
 
+/* What a random test repeats under a sanitizer, whose programs the plain run has tested at length: the first runs find
+ * what it looks for.  Input that is damaged at random is not reduced. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIB_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define LIB_SANITIZED 1
+#endif
+#endif
+#ifdef LIB_SANITIZED
+#define LIB_REPEAT(n) (((n) + 9) / 10)
+#define LIB_SECONDS(s) (((s) + 3) / 4)
+#else
+#define LIB_REPEAT(n) (n)
+#define LIB_SECONDS(s) (s)
+#endif
+
 /* ---- names ---- */
 
 /* "t-<what>-<pid of the test>-<number>", another one at every call; unlinked at exit of the process that asked. */

@@ -11,17 +11,9 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 static int allocations; /* of this process, all threads */
 
-#ifndef SANITIZED
+#ifndef LIB_SANITIZED
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
@@ -84,7 +76,7 @@ void setUp(void)
 	LIB_STATUS(ACH_OK, ach_open(&writer, name, NULL));
 	LIB_STATUS(ACH_OK, ach_open(&chan, name, NULL));
 	LIB_STATUS(ACH_OK, ach_open(&other, name, NULL));
-#ifdef SANITIZED
+#ifdef LIB_SANITIZED
 	TEST_IGNORE_MESSAGE("a sanitizer has its own malloc");
 #endif
 }

@@ -11,14 +11,6 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 #define RACES 300
 #define NO_PTRACE 77
 
@@ -219,7 +211,7 @@ TEST(test_handler_at_every_instruction)
 	unsigned k = 0;
 	char byte;
 
-#ifdef SANITIZED
+#ifdef LIB_SANITIZED
 	TEST_IGNORE_MESSAGE("NOT TESTED: a sanitizer's instructions are not the library's");
 #endif
 	begun = mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -5,7 +5,7 @@
  * process finds wrong it notes in memory that outlives it.  Nothing may be noted: no torn or disordered message, no
  * wrong status, no hang; and the channel must be in order at the end.
  *
- *	CHAOS_SECONDS	how long, all geometries together; 24 unless set, 8 with sanitizers
+ *	CHAOS_SECONDS	how long, all geometries together; 24 unless set, 6 with sanitizers
  *	CHAOS_SEED	of the killer; printed
  */
 #define _GNU_SOURCE
@@ -20,22 +20,11 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOWED 10
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOWED 10
-#endif
-#endif
-#ifndef SLOWED
-#define SLOWED 1
-#endif
-
 /* What the whole run must have done, however slow the machine: it goes on until it has. */
-#define KILLS_MIN (5000 / SLOWED)
-#define PUTS_MIN (100000 / SLOWED)
-#define GETS_MIN (50000 / SLOWED)
-#define SECONDS_DEFAULT (SLOWED > 1 ? 8 : 24)
+#define KILLS_MIN LIB_REPEAT(5000)
+#define PUTS_MIN LIB_REPEAT(100000)
+#define GETS_MIN LIB_REPEAT(50000)
+#define SECONDS_DEFAULT LIB_SECONDS(24)
 
 #define PATIENCE_MS 20000 /* a wait or a put that takes so long was not helped: lost, or locked up */
 #define KILL_EVERY_US 500

@@ -22,14 +22,6 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 #define SWEEP_DENSE_HEAD 250 /* instructions looked at one by one at the start of a long call ... */
 #define SWEEP_DENSE_TAIL 150 /* ... and at its end; */
 #define SWEEP_MIDDLE 50	     /* stops between them, where the bytes are copied */
@@ -559,7 +551,7 @@ static void sweep_run(const struct sweep *sweep)
 	unsigned over = 0, length;
 	bool asleep;
 
-#ifdef SANITIZED
+#ifdef LIB_SANITIZED
 	TEST_IGNORE_MESSAGE("NOT TESTED: a sanitizer's instructions are not the library's");
 #endif
 #if defined(__aarch64__)

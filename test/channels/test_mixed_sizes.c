@@ -4,7 +4,7 @@
  * Then two writers against three readers on the tightest rings there are, where a reader is overtaken all the time:
  * what it gets must be whole, in order, and honest about gaps.
  *
- *	MIXED_SECONDS	how long the second part takes; 10 unless set, 4 with sanitizers
+ *	MIXED_SECONDS	how long the second part takes; 4 unless set, 1 with sanitizers
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -16,22 +16,11 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOWED 10
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOWED 10
-#endif
-#endif
-#ifndef SLOWED
-#define SLOWED 1
-#endif
-
 #define ALONE_GEOMETRIES 200
-#define ALONE_OPS (4000 / SLOWED)
-#define PUTS_MIN (1000000 / SLOWED) /* in the second part, however slow the machine */
-#define GETS_MIN (1000000 / SLOWED)
-#define SECONDS_DEFAULT (SLOWED > 1 ? 4 : 10)
+#define ALONE_OPS LIB_REPEAT(4000)
+#define PUTS_MIN LIB_REPEAT(1000000) /* in the second part, however slow the machine */
+#define GETS_MIN LIB_REPEAT(1000000)
+#define SECONDS_DEFAULT LIB_SECONDS(4)
 #define PATIENCE_MS 20000
 #define LEN_MAX 16384
 #define NOTES 8

@@ -4,7 +4,7 @@
  * live channels, and over their bells, while other processes use them in every way there is: their calls answer
  * CORRUPT or TIMEOUT, or go on.
  *
- *	SCRIBBLE_SECONDS	how long the second part takes; 12 unless set
+ *	SCRIBBLE_SECONDS	how long the second part takes; 12 unless set, 3 with sanitizers
  *	SCRIBBLE_SEED
  */
 #define _GNU_SOURCE
@@ -27,7 +27,7 @@
 #define SIZE 128
 #define BYTES (COUNT * SIZE)
 #define ROUNDS_MIN 100 /* however slow the machine */
-#define SECONDS_DEFAULT 12
+#define SECONDS_DEFAULT LIB_SECONDS(12)
 
 /* ---- a plate and its bytes ---- */
 

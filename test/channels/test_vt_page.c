@@ -17,14 +17,6 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 #define BEGIN 1000
 #define PEERS 5
 #define LOG_MAX 4096
@@ -777,7 +769,7 @@ static void sweep(const char *what, enum call call, unsigned least)
 {
 	unsigned k = 1;
 
-#ifdef SANITIZED
+#ifdef LIB_SANITIZED
 	TEST_IGNORE_MESSAGE("NOT TESTED: a sanitizer's instructions are not the library's");
 #endif
 #if defined(__aarch64__)

@@ -14,14 +14,6 @@
 #include "test/channels/virtual_lib.h"
 #include "test/daemons/safety_lib.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* Longer than a busy machine holds a driver up, and soon over all the same. */
 static const struct safety_set trips = { .watchdog_ms = 200 };
 
@@ -334,7 +326,7 @@ TEST_NEEDS(stopped_and_killed_inside_put, SAFETY_VELOCITIES | SAFETY_REAL_TIME)
 	uint64_t sequence;
 	ach_channel_t chan;
 
-#ifdef SANITIZED
+#ifdef LIB_SANITIZED
 	TEST_IGNORE_MESSAGE("NOT TESTED: sanitizers take too many steps");
 #endif
 #ifdef __aarch64__
