@@ -110,6 +110,7 @@ struct drv {
 	const struct drv_bus_receive *silent; /* a row that should be heard, and is not; NULL: none */
 	int64_t since_ns;		      /* the first tick, from which silence counts */
 	struct estop estop;
+	bool stood_by;		/* it was opened by a spare, before it was needed */
 	int64_t estop_ns;	/* when it was last looked at */
 	struct removal removal; /* of its channels */
 	bool removed;		/* perhaps one of them, since the last turn */

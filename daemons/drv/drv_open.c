@@ -111,9 +111,15 @@ static int open_estop(struct drv *drv, struct error_sink *errors)
 		.removal = &drv->removal,
 	};
 
+	if (drv->stood_by)
+		return exit_of(estop_take_over(&drv->estop, &options, errors));
 	(void)removal_open(&drv->removal); /* without it their files are checked in every tick */
-
 	return exit_of(estop_open(&drv->estop, &options, errors));
+}
+
+static int open_report(struct drv *drv, struct error_sink *errors)
+{
+	return exit_of(report_open(&drv->report, drv->driver->program, drv->setup.name, errors));
 }
 
 static int open_state(struct drv *drv, struct error_sink *errors)
@@ -286,6 +292,9 @@ bool drv_stand_by(struct drv *drv)
 
 	if (!open_state(drv, &(struct error_sink){ 0 }))
 		open_channels(drv, &(struct error_sink){ 0 });
+	open_estop(drv, &(struct error_sink){ 0 });
+	open_report(drv, &(struct error_sink){ 0 });
+	drv->stood_by = true;
 	if (want->lock)
 		want->lock = realtime_enter(&(struct realtime){ .core = -1, .lock = true }, &(struct error_sink){ 0 });
 	return standby_wait();
@@ -305,7 +314,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	if (!status)
 		status = open_estop(drv, errors);
 	if (!status)
-		status = exit_of(report_open(&drv->report, d->program, drv->setup.name, errors));
+		status = open_report(drv, errors);
 	if (status)
 		return status;
 	drv->report.incarnation = drv->incarnation;

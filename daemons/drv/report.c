@@ -12,10 +12,13 @@
 
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors)
 {
-	memset(r, 0, sizeof(*r));
 	r->program = program;
 	r->name = name;
 	r->lines = !getenv("NOTIFY_SOCKET");
+	if (r->port.type)
+		port_reopen(&r->port, 0, 0);
+	if (r->port.open) /* by a spare, before it was needed */
+		return 0;
 	return port_open_of(&r->port, name, "event", msg_event_number, 0640, errors);
 }
 

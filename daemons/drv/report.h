@@ -35,6 +35,7 @@ struct report {
 	bool holding;	   /* nothing is put or written, since that may take time; report_release does it */
 };
 
+/* r is zero, or a spare has opened it before. */
 int report_open(struct report *r, const char *program, const char *name, struct error_sink *errors);
 void report_event(struct report *r, int64_t now_ns, enum msg_severity severity, const char *code, const char *fmt,
 		  va_list args) __attribute__((format(printf, 5, 0)));

@@ -93,9 +93,24 @@ static int error_of(const struct estop *e)
 	return 0;
 }
 
+static void keep_if_linked(struct estop_channel *c)
+{
+	int unlinked = 1;
+
+	if (!c->open)
+		return;
+	if (ach_unlinked(&c->chan, &unlinked) != ACH_OK || unlinked)
+		estop_channel_close(c, ACH_ENOENT, "");
+}
+
 int estop_open(struct estop *e, const struct estop_options *options, struct error_sink *errors)
 {
 	memset(e, 0, sizeof(*e));
+	return estop_take_over(e, options, errors);
+}
+
+int estop_take_over(struct estop *e, const struct estop_options *options, struct error_sink *errors)
+{
 	e->options = *options;
 	e->level = MSG_LEVEL_ESTOP;
 	e->suspended_ns = clock_suspended_ns();
@@ -107,7 +122,8 @@ int estop_open(struct estop *e, const struct estop_options *options, struct erro
 		if (port_name(c->name, channels[i].name))
 			return error_refuse(errors, -EINVAL, "%s: the channel's name is longer than %d bytes",
 					    channels[i].name, PORT_NAME_MAX - 1);
-		if (estop_channel_open(e, i, c) == ACH_ENOENT && options->make)
+		keep_if_linked(c);
+		if (!c->open && estop_channel_open(e, i, c) == ACH_ENOENT && options->make)
 			make_channel(e, i, c);
 	}
 	estop_why_closed(e, errors);

@@ -73,6 +73,9 @@ struct estop_seen {
 /* 0, or -errno with a line for each channel that is not open; estop_maintain tries it again.  -EINVAL: a name is too
  * long. */
 int estop_open(struct estop *e, const struct estop_options *options, struct error_sink *errors);
+/* The same for a spare that has opened them, and has not looked, before it was needed: those that are still the ones
+ * under their names stay open. */
+int estop_take_over(struct estop *e, const struct estop_options *options, struct error_sink *errors);
 void estop_close(struct estop *e);
 
 /* Reads all that is new and computes the level.  Never waits. */

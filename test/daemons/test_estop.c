@@ -384,6 +384,33 @@ TEST(test_a_successor_obeys_what_its_predecessor_obeyed)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&e, clock_now_ns() + 5000000000));
 }
 
+/* A spare has opened the channels; meanwhile one of them, or none, is replaced. */
+TEST(test_a_spare_takes_over_the_channels_of_now)
+{
+	for (unsigned int replaced = 0; replaced <= ESTOP_CHANNELS; replaced++) {
+		struct estop spare;
+		struct estop_options options;
+		struct estop_kept kept;
+
+		open_as(&spare, true, NULL);
+		options = spare.options;
+		armed();
+		if (replaced < ESTOP_CHANNELS) {
+			ach_unlink(e.channel[replaced].name);
+			estop_close(&e);
+			open_as(&e, true, NULL);
+			armed();
+		}
+		kept = estop_kept(&e);
+		options.predecessor = &kept;
+		TEST_ASSERT_EQUAL(0, estop_take_over(&spare, &options, &quiet));
+		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_read(&spare, clock_now_ns()));
+		for (unsigned int c = 0; c < ESTOP_CHANNELS; c++)
+			TEST_ASSERT_EQUAL_UINT64(e.channel[c].chan.handle->id, spare.channel[c].chan.handle->id);
+		estop_close(&spare);
+	}
+}
+
 TEST(test_a_suspended_machine_is_unsure)
 {
 	armed();

@@ -19,6 +19,7 @@ void setUp(void)
 	snprintf(prefix, sizeof(prefix), "rep%d-", (int)getpid());
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	setenv("NOTIFY_SOCKET", "/nowhere", 1); /* no lines on stderr */
+	report = (struct report){ 0 };
 	TEST_ASSERT_EQUAL(0, report_open(&report, "pciod", "waist", &quiet));
 	TEST_ASSERT_EQUAL(0, port_open(&reader, "waist-event", type, 0640, &quiet));
 	now = 1000 * S;
