@@ -82,6 +82,11 @@ int bus_fd(const struct bus *bus)
 	return bus->fd;
 }
 
+int bus_settle(struct bus *bus, struct error_sink *errors)
+{
+	return bus->ops->settle ? bus->ops->settle(bus, errors) : 0;
+}
+
 int bus_join(struct bus *bus, struct clock_set *set, uint32_t tag)
 {
 	bus->set = set;

@@ -77,6 +77,7 @@ struct bus_options {
 	bool fd;	       /* CAN FD frames, both ways */
 	bool no_echo;	       /* frames sent here do not come back as BUS_OWN */
 	bool later;	       /* a bus that is absent or down is not an error: attach when it appears */
+	bool ask_only;	       /* with later: bus_settle waits for the answer, so that several are asked at once */
 	int receive_buffer;    /* bytes asked of the kernel; 0: its default */
 };
 
@@ -91,6 +92,9 @@ struct bus_options {
  * BUS_STOPPED.  options may be NULL. */
 int bus_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors);
 void bus_close(struct bus *bus); /* NULL is fine */
+
+/* After bus_open with ask_only, before anything else: waits until the bus is there, or absent.  Returns as bus_open. */
+int bus_settle(struct bus *bus, struct error_sink *errors);
 
 /* NULL if the name is valid, else the reason as part of a sentence. */
 const char *bus_name_wrong(const char *name);

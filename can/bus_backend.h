@@ -32,7 +32,8 @@ struct bus_ops {
 	/* Makes *bus, or adds a line to errors that says what to do and leaves nothing behind.  options is not NULL;
 	 * neither it nor errors may be kept. */
 	int (*open)(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors);
-	void (*close)(struct bus *bus); /* frees *bus */
+	void (*close)(struct bus *bus);				   /* frees *bus */
+	int (*settle)(struct bus *bus, struct error_sink *errors); /* NULL: open has waited */
 
 	/* bus_join; NULL: bus.c adds fd, if there is one, to the set. */
 	int (*join)(struct bus *bus, struct clock_set *set, uint32_t tag);

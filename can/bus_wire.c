@@ -420,18 +420,42 @@ static int open_parts(struct bus_wire *w, const struct bus_options *options)
 }
 
 /* Here, and only here, we wait for canwire's answer. */
-static int attach_now(struct bus_wire *w)
+static int await_answer(struct bus_wire *w)
 {
-	int64_t deadline_ns = clock_now_ns() + ANSWER_NS;
-	struct clock_fd fd = { .events = POLLIN };
-	int r = ask(w, deadline_ns);
+	struct clock_fd fd = { .fd = w->socket, .events = POLLIN };
+	int r = 0;
 
-	for (fd.fd = w->socket; !r;) {
-		if (clock_wait(&fd, 1, deadline_ns) == 0)
+	while (!r) {
+		if (clock_wait(&fd, 1, w->bus.next_ns) == 0)
 			return -ETIMEDOUT;
 		r = take_answer(w);
 	}
 	return r < 0 ? r : 0;
+}
+
+/* r: how it ended.  0 with a bus, which may be absent if that is not an error. */
+static int end_attach(struct bus_wire *w, const char *name, int r, bool later, struct error_sink *errors)
+{
+	if (!r)
+		return 0;
+	detach(w);
+	if (later && (r == -ENOENT || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN))
+		return 0;
+	attach_explain(name, w->path, r, errors);
+	return r == -ENOENT || r == -ECONNREFUSED ? -ENODEV : r;
+}
+
+static int wire_settle(struct bus *bus, struct error_sink *errors)
+{
+	struct bus_wire *w = of(bus);
+	int r;
+
+	if (w->memory || w->socket < 0)
+		return 0;
+	r = end_attach(w, bus->name, await_answer(w), true, errors);
+	if (w->memory)
+		(void)down(w);
+	return r;
 }
 
 static int wire_open(struct bus **bus, const char *name, const struct bus_options *options, struct error_sink *errors)
@@ -449,21 +473,22 @@ static int wire_open(struct bus **bus, const char *name, const struct bus_option
 	r = run_path(w->path, rest, errors);
 	if (!r) {
 		r = open_parts(w, options);
-		if (r)
-			error_add(errors, "%s: unable to open: %s", name, strerror(-r));
-		else
-			r = attach_now(w);
 		if (r) {
-			detach(w);
-			if (options->later && (r == -ENOENT || r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN))
-				return 0;
-			attach_explain(name, w->path, r, errors);
-			r = r == -ENOENT || r == -ECONNREFUSED ? -ENODEV : r;
+			error_add(errors, "%s: unable to open: %s", name, strerror(-r));
+		} else {
+			r = ask(w, clock_now_ns() + ANSWER_NS);
+			if (!r && !options->ask_only)
+				r = await_answer(w);
+			r = end_attach(w, name, r, options->later, errors);
 		}
 	}
 	if (r) {
 		wire_close(&w->bus);
 		return r;
+	}
+	if (!w->memory) {
+		w->bus.state = BUS_ABSENT; /* for good, or until bus_settle */
+		return 0;
 	}
 	r = down(w);
 	if (r && !options->later) {
@@ -479,6 +504,7 @@ const struct bus_ops bus_wire_ops = {
 	.name_wrong = wire_name_wrong,
 	.open = wire_open,
 	.close = wire_close,
+	.settle = wire_settle,
 	.join = wire_join,
 	.wake_by = wire_wake_by,
 	.pending = wire_pending,

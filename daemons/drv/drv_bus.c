@@ -106,7 +106,7 @@ static int64_t longest_ns(const struct drv_bus *bus)
 	return longest_ns;
 }
 
-int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
+int drv_bus_open(struct drv_bus *bus, struct error_sink *errors)
 {
 	const char *interface = bus->setup->interface;
 	const struct bus_options options = {
@@ -117,6 +117,7 @@ int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 		.errors = true,
 		.fd = bus->fd,
 		.later = true,
+		.ask_only = true,
 	};
 	const struct robot_bus *robot = bus->setup->robot;
 	const struct slots_options slots = { .bitrate = (uint32_t)bus->setup->bitrate,
@@ -131,8 +132,15 @@ int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
 	if (bus->fd && link_is_classic(interface, errors))
 		return EXIT_WORLD;
 	status = bus_open(&bus->bus, interface, &options, errors);
-	if (status)
-		return status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+	return !status ? 0 : status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+}
+
+int drv_bus_settle(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
+{
+	const char *interface = bus->setup->interface;
+
+	if (bus_settle(bus->bus, errors))
+		return EXIT_WORLD;
 	slots_bus_init(&bus->pump, &bus->slots, bus->bus, now_ns);
 	/* achstart resets links, and says so itself where it may not. */
 	bus->can_reset = getenv("ENDPLATE_DAEMON") || link_may_reset(interface);

@@ -69,7 +69,9 @@ void drv_bus_bounds(struct drv_bus *bus, const char *text);
 void drv_bus_check_bound(const struct drv_bus *bus, unsigned int row, bool up);
 
 /* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
-int drv_bus_open(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors);
+int drv_bus_open(struct drv_bus *bus, struct error_sink *errors);
+/* The second half, after all of them were opened: canwire answers while the others are asked. */
+int drv_bus_settle(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors);
 
 /* The row that takes this frame, by its identifier and its length; NULL: none.  Counts what is odd and what comes by
  * its rate. */

@@ -237,18 +237,19 @@ static int open_buses(struct drv *drv, struct error_sink *errors)
 {
 	const int64_t now_ns = clock_now_ns();
 	const char *bounds = getenv("ENDPLATE_BOUNDS");
+	int status = 0;
 
-	for (unsigned int i = 0; i < drv->buses_n; i++) {
+	for (unsigned int i = 0; i < drv->buses_n && !status; i++)
+		status = drv_bus_open(&drv->buses[i], errors);
+	for (unsigned int i = 0; i < drv->buses_n && !status; i++) {
 		struct drv_bus *bus = &drv->buses[i];
-		const int status = drv_bus_open(bus, now_ns, errors);
 
-		if (status)
-			return status;
+		status = drv_bus_settle(bus, now_ns, errors);
 		drv_bus_bounds(bus, bounds ? bounds : "");
 		bus->pump.sent = sent;
 		bus->pump.to = bus;
 	}
-	return 0;
+	return status;
 }
 
 static void be_real_time(struct drv *drv)

@@ -617,6 +617,29 @@ TEST(a_wire_that_comes_later)
 	bus_suite_until_state(bus, BUS_ERROR_ACTIVE);
 }
 
+TEST(a_wire_that_is_only_asked)
+{
+	const struct bus_options options = { .later = true, .ask_only = true };
+	struct error_sink errors = { error_keep_last, line, 0 };
+
+	for (int i = 0; i < 3; i++) { /* attached, down, without canwire */
+		static const enum bus_state states[] = { BUS_ERROR_ACTIVE, BUS_STOPPED, BUS_ABSENT };
+		struct bus *bus;
+
+		if (i == 1)
+			TEST_ASSERT_EQUAL(0, wire_lib_do("link torso down"));
+		if (i == 2)
+			wire_lib_end(SIGTERM);
+		bus = bus_suite_open("wire:torso", &options);
+		TEST_ASSERT_EQUAL(BUS_ABSENT, bus_state(bus));
+		for (int again = 0; again < 2; again++) {
+			TEST_ASSERT_EQUAL_MESSAGE(0, bus_settle(bus, &errors), line);
+			TEST_ASSERT_EQUAL(states[i], bus_state(bus));
+		}
+	}
+	wire_lib_start("torso");
+}
+
 /* A canwire that ends when a program attaches: 0 before it has read the request, 1 after. */
 static pid_t dying_wire(int hears)
 {
@@ -649,8 +672,10 @@ TEST(a_wire_that_dies_while_somebody_attaches)
 		struct bus *bus;
 
 		if (i % 2) {
-			TEST_ASSERT_EQUAL_MESSAGE(
-				0, bus_open(&bus, "wire:dying", &(struct bus_options){ .later = true }, &errors), line);
+			const struct bus_options options = { .later = true, .ask_only = i % 8 > 3 };
+
+			TEST_ASSERT_EQUAL_MESSAGE(0, bus_open(&bus, "wire:dying", &options, &errors), line);
+			TEST_ASSERT_EQUAL_MESSAGE(0, bus_settle(bus, &errors), line);
 			TEST_ASSERT_EQUAL(BUS_ABSENT, bus_state(bus));
 			bus_close(bus);
 		} else {

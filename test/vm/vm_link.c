@@ -303,12 +303,12 @@ TEST(test_virtual_without_room_for_fd)
 	expect(-EBUSY, link_up("vlink0", &want, &errors),
 	       "vlink0 is up with mtu 16, not 72: it carries no CAN FD frame; set it: ip link set vlink0 down; "
 	       "ip link set vlink0 mtu 72 up");
-	expect(EXIT_WORLD, drv_bus_open(bus, 0, &errors),
+	expect(EXIT_WORLD, drv_bus_open(bus, &errors),
 	       "vlink0 carries no CAN FD frame, its mtu is 16: ip link set vlink0 down; ip link set vlink0 mtu 72 up");
 	run("ip link set vlink0 down");
 	expect(0, link_up("vlink0", &want, &errors), "");
 	TEST_ASSERT_FALSE(look("vlink0").classic);
-	expect(0, drv_bus_open(bus, 0, &errors), "");
+	expect(0, drv_bus_open(bus, &errors), "");
 	bus_close(bus->bus);
 	free(bus);
 	run("ip link del vlink0");
