@@ -4,17 +4,17 @@
  *
  * Both drive a module of their own, played by this process, on a soft wire of their own, with a tick for each
  * reference: every 3 ms, because a tick takes 0.8 ms of the wire, and every 10 ms.  References go to both in turn, so
- * that a change of the machine's speed affects both.  Each round starts new processes, because the place of a process in
- * memory and caches lasts for its lifetime and is worth a microsecond; each ratio is the median of those of the rounds.
- * Measured:
+ * that a change of the machine's speed affects both.  Each round starts new processes, because the place of a process
+ * in memory and caches lasts for its lifetime and is worth a microsecond; each ratio is the median of those of the
+ * rounds.  Measured:
  *
  *	ref	from right before the put of the reference to the first bit of the move on the wire
  *	state	from the last bit of the last reply on the wire until a reader has the state
  *	round	from right before the put of the reference until a reader has the state
  *	cpu	of the process, for a tick
  *
- * All run on one core, which does not halt: beside or apart from canwire a tick costs half or twice as much, and after a
- * halt most of it is the core's way back.
+ * All run on one core, which does not halt: beside or apart from canwire a tick costs half or twice as much, and after
+ * a halt most of it is the core's way back.
  *
  * The wire delivers each frame at its end, as a controller does.  With canwire's usual gap of 100 us, state would
  * depend on which frames happen to share a delivery.
