@@ -348,9 +348,16 @@ TEST(test_stands_up_from_its_support)
 
 TEST(test_sits_down)
 {
+	double fastest_rad_s = 0;
+
 	stand(2.79);
 	TEST_ASSERT_NULL(balance_sit(&r.balance));
-	run_ms(8000);
+	while (r.balance.mode == MSG_BALANCE_SITTING_DOWN && r.ms < 30000) {
+		tick();
+		fastest_rad_s = fmax(fastest_rad_s, fabs(r.krang.rate_rad_s));
+	}
+	TEST_ASSERT_TRUE(fastest_rad_s < 0.3); /* it sinks at 0.1 rad/s */
+	run_ms(3000);
 	TEST_ASSERT_EQUAL(MSG_BALANCE_OFF, r.balance.mode);
 	TEST_ASSERT_DOUBLE_WITHIN(0.02, 0, r.krang.rate_rad_s);
 	TEST_ASSERT_EQUAL_STRING("it does not stand", balance_sit(&r.balance));
