@@ -47,7 +47,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRINGS("stop", struct line, clock.stops, "stop NAME@TIME with SIGSTOP", .value = "PLAN"),
 	SETTINGS_BOOL("leave", struct line, clock.leave, "no",
 		      "leave a stopped process behind; else the clock stands still with it"),
-	SETTINGS_REAL("charge", struct line, clock.charge, "", "0", "0", "1000",
+	SETTINGS_REAL("charge", struct line, clock.charge, "", "0", "0", "100000",
 		      "processor time passes on the clock, multiplied; 0: computing takes no time", .value = "[SCALE]",
 		      .bare = "1"),
 	SETTINGS_BOOL("uncorrected", struct line, clock.uncorrected, "no", "charge for the measuring, too"),

@@ -122,7 +122,7 @@ test_a_hung_driver_is_an_incident() {
 test_an_overrun_is_an_incident() {
 	local scale
 	box=', --skipped, 5, --after, 0s' waist=', dead_after: 1min, ready_within: 10min' pause=0s
-	for scale in 300 1000 3000 10000; do
+	for scale in 300 500 800 1200 2000 3000 5000; do
 		rm -rf incident log
 		run --for 4s --charge "$scale"
 		incident list >causes
