@@ -365,14 +365,25 @@ static unsigned int children(void)
 	return n;
 }
 
+/* The spare's end of its pipe.  Just forked it still has the stdin of achstart. */
+static bool read_pipe(char link[64], pid_t spare)
+{
+	char path[64];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/0", (int)spare);
+	len = readlink(path, link, 63);
+	link[len > 0 ? len : 0] = 0;
+	return !strncmp(link, "pipe:", 5);
+}
+
 /* A second holder of the pipe would keep it from ending with achstart. */
 static bool has_pipe_of(pid_t pid, pid_t spare)
 {
-	char path[64], wanted[64] = "", link[64];
+	char path[64], wanted[64], link[64];
 	bool found = false;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/0", (int)spare);
-	RIG_ASSERT(readlink(path, wanted, sizeof(wanted) - 1) > 0);
+	RIG_UNTIL(read_pipe(wanted, spare));
 	for (int fd = 0; fd < 256; fd++) {
 		ssize_t len;
 
