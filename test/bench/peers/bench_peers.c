@@ -122,28 +122,40 @@ static void print_ratio(const char *what, double ours, double best, const char *
 	printf("; %s %.2f of %s, %s", what, ratio, best_name, figures_target(ratio, 1, "%s", name));
 }
 
+static const struct cell *cell_of(const struct cell *row, const struct transport *kind)
+{
+	for (size_t k = 0; k < kinds_n; k++)
+		if (kinds[k] == kind)
+			return &row[k];
+	return NULL;
+}
+
+static bool is_channel(const struct transport *kind)
+{
+	return kind == &transport_ach || kind == &peer_ach_gap || kind == &peer_ach_loan;
+}
+
 /* Copies are compared with copies, loans with loans; of the peers the best one.  Of rates their inverse, the time for
- * each message, so that less is better everywhere. */
+ * each message, so that less is better everywhere.  The flood is that of readers with a gap, if they were measured. */
 static void compare(const struct cell *row, const char *name, bool loans)
 {
 	const char *class = loans ? "loans" : "copies";
-	const struct cell *ours = NULL;
+	const struct cell *ours = cell_of(row, loans ? &peer_ach_loan : &transport_ach);
+	const struct cell *flood = loans ? NULL : cell_of(row, &peer_ach_gap);
 
-	for (size_t k = 0; k < kinds_n; k++)
-		if (kinds[k] == (loans ? &peer_ach_loan : &transport_ach))
-			ours = &row[k];
 	if (!ours || isnan(ours->p50_us))
 		return;
 	printf("  channel, %s", class);
 	for (unsigned m = 0; m < SIDE_MEASURES; m++) {
-		double best = INFINITY, mine = m == SIDE_LATENCY ? ours->p50_us : 1e6 / ours->per_second[m];
+		const struct cell *cell = m == SIDE_FLOOD && flood ? flood : ours;
+		double best = INFINITY, mine = m == SIDE_LATENCY ? cell->p50_us : 1e6 / cell->per_second[m];
 		const char *best_name = NULL;
 		char target[96];
 
 		for (size_t k = 0; k < kinds_n; k++) {
 			double us = m == SIDE_LATENCY ? row[k].p50_us : 1e6 / row[k].per_second[m];
 
-			if (&row[k] == ours || !kinds[k]->loan != !loans || isnan(us) || us >= best)
+			if (is_channel(kinds[k]) || !kinds[k]->loan != !loans || isnan(us) || us >= best)
 				continue;
 			best = us;
 			best_name = kinds[k]->name;
@@ -236,8 +248,8 @@ static void run_all(const char *folder, double seconds, unsigned readers)
 static void choose(char *const *names, int count)
 {
 	const struct transport *const all[] = {
-		&transport_ach,	   &peer_lcm,  &peer_zmq,     &peer_nng,      &peer_cyclone,
-		&peer_cyclone_shm, &peer_fast, &peer_iceoryx, &peer_ach_loan, &peer_iceoryx_loan,
+		&transport_ach, &peer_lcm,     &peer_zmq,      &peer_nng,	   &peer_cyclone, &peer_cyclone_shm,
+		&peer_fast,	&peer_iceoryx, &peer_ach_loan, &peer_iceoryx_loan, &peer_ach_gap,
 	};
 
 	for (int n = 0; n < count; n++) {

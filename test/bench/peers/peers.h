@@ -4,17 +4,18 @@
 
 #include "test/bench/lib_transport.h"
 
-#define PEERS_MAX 10
+#define PEERS_MAX 11
 #define PEERS_SIZE_MAX 65536
 #define PEERS_ROOM 65536	 /* of a channel, unless 16 messages take more; others keep as many messages */
 #define PEERS_ICEORYX_MAX 256	 /* messages; so Debian's iceoryx was built */
-#define PEERS_WAKE_GAP_NS 100000 /* of channels */
+#define PEERS_WAKE_GAP_NS 100000 /* of ach-gap */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 extern const struct transport peer_ach_loan; /* reserve and peek */
+extern const struct transport peer_ach_gap;  /* for floods: readers with a gap between their wake-ups */
 /* Those whose library is not installed are not linked: their address is NULL. */
 extern const struct transport peer_lcm __attribute__((weak)), peer_zmq __attribute__((weak));
 extern const struct transport peer_nng __attribute__((weak)), peer_fast __attribute__((weak));

@@ -241,7 +241,6 @@ void side_start(struct side *side, const struct transport *kind, size_t size, un
 	side->slice_ns = slice_ns;
 	side->timed = timed;
 	transport_open(&side->link, kind, size, readers, peers_depth(size));
-	side->link.wake_gap_ns = PEERS_WAKE_GAP_NS;
 	for (unsigned r = 0; r < readers; r++) {
 		side->samples[r] = figures_samples_shared(samples);
 		side->readers[r] = bench_fork();
