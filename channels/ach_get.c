@@ -132,7 +132,7 @@ ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, cons
 			if (left <= 0)
 				return ACH_TIMEOUT;
 		}
-		if (ach_rest(chan, left))
+		if (chan->handle->wake_gap_ns && ach_rest(chan, left))
 			continue;
 		ach_wait_newer(chan->handle, chan->seq_num, left);
 		slept = true;

@@ -214,16 +214,16 @@ ACH_HOT bool ach_look_newer(struct ach_handle *h, uint64_t seq)
 	return false;
 }
 
-/* What is left of the gap between two wake-ups, for_ns at most; false: nothing.  No hint is left, so that a put makes
- * no system call for this reader.  The sleep is on a word that only ach_cancel changes; on a virtual clock there is
- * none: no time passes in a burst of messages. */
+/* Sleeps until the gap after the last wake-up is over, for_ns at most; false: it is over.  The reader leaves no hint,
+ * so a put makes no system call for it.  The sleep is on a word that only ach_cancel changes.  On a virtual clock there
+ * is none: no time passes in a burst of messages. */
 bool ach_rest(const ach_channel_t *chan, int64_t for_ns)
 {
 	const struct ach_handle *h = chan->handle;
 	const uint32_t epoch = atomic_load_explicit(&cancel_epoch, memory_order_acquire);
 	struct timespec rest;
 
-	if (!h->wake_gap_ns || ach_outer)
+	if (ach_outer)
 		return false;
 	for_ns = ach_shorter(for_ns, h->woken_ns + h->wake_gap_ns - ach_now_ns(CLOCK_MONOTONIC));
 	if (for_ns <= 0)

@@ -67,7 +67,7 @@ struct blob *blob_end(struct blob_text *t)
 	return blob;
 }
 
-struct blob *blob_result(bool ok, const char *text)
+struct blob *blob_result(bool ok, const char *name, const char *text)
 {
 	struct blob_text t;
 	struct json *j = blob_begin(&t);
@@ -75,7 +75,7 @@ struct blob *blob_result(bool ok, const char *text)
 	if (!j)
 		return NULL;
 	json_bool(j, "ok", ok);
-	json_text(j, "text", text);
+	json_text(j, name, text);
 	return blob_end(&t);
 }
 
@@ -228,7 +228,7 @@ void client_answer_json(struct client *c, int status, const char *more, struct b
 void client_refuse(struct client *c, int status, const char *why)
 {
 	c->closing = true;
-	client_answer_json(c, status, "", blob_result(false, why));
+	client_answer_json(c, status, "", blob_result(false, "text", why));
 }
 
 void client_upgrade(struct client *c, const char *accept, const char *protocol)

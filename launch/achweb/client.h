@@ -38,7 +38,7 @@ struct blob_text {
 };
 struct json *blob_begin(struct blob_text *text); /* NULL: no memory */
 struct blob *blob_end(struct blob_text *text);	 /* the same */
-struct blob *blob_result(bool ok, const char *text);
+struct blob *blob_result(bool ok, const char *name, const char *text);
 
 enum client_kind { CLIENT_HTTP, CLIENT_PAGE, CLIENT_STUDIO };
 

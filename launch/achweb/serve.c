@@ -19,20 +19,7 @@
 void serve_result(struct client *c, bool ok, const char *text)
 {
 	c->waiting = false;
-	client_answer_json(c, 200, "", blob_result(ok, text));
-}
-
-/* To a login: the key of the session. */
-static struct blob *write_key(const char *key)
-{
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
-
-	if (!j)
-		return NULL;
-	json_bool(j, "ok", true);
-	json_text(j, "key", key);
-	return blob_end(&t);
+	client_answer_json(c, 200, "", blob_result(ok, "text", text));
 }
 
 /* ---- POST ---- */
@@ -58,7 +45,7 @@ static void login(struct server *s, struct client *c, const struct order *order,
 	/* Without an age: the session ends here (token.h), not in the browser while its page is open. */
 	snprintf(cookie, sizeof(cookie), "Set-Cookie: %s=%s; HttpOnly; SameSite=Strict; Path=/\r\n", s->cookie,
 		 session->text);
-	client_answer_json(c, 200, cookie, write_key(session->key));
+	client_answer_json(c, 200, cookie, blob_result(true, "key", session->key));
 }
 
 static void serve_post(struct server *s, struct client *c, enum guard_route route, const char *body, size_t len,

@@ -76,7 +76,8 @@ static uint32_t get_u32(const uint8_t *from)
 struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, const char *text)
 {
 	uint8_t head[17] = { 3 };
-	struct blob *json = blob_result(ok, text), *blob = json ? blob_make(NULL, sizeof(head) + json->len) : NULL;
+	struct blob *json = blob_result(ok, "text", text),
+		    *blob = json ? blob_make(NULL, sizeof(head) + json->len) : NULL;
 
 	studio_put_le(head + 1, service, 4);
 	studio_put_le(head + 5, call, 4);
