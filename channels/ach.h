@@ -118,6 +118,7 @@ ACH_EXTENSION typedef struct ach_attr {
 			unsigned int lock_source : 1;
 			unsigned int set_put_timeout : 1;
 			unsigned int set_owner : 1;
+			unsigned int sparse : 1; /* pages come when they are touched: for a single look */
 			int64_t put_timeout_ns;
 			uid_t owner;
 			mode_t mode_max;

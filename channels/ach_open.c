@@ -85,7 +85,7 @@ static enum ach_status check_owner(const char *name, uid_t uid, mode_t mode, con
 }
 
 /* From where it was attached to its place among the reserved addresses. */
-static int place(void *at, void *m, size_t len, bool writable)
+static int place(void *at, void *m, size_t len)
 {
 	int err;
 
@@ -95,7 +95,7 @@ static int place(void *at, void *m, size_t len, bool writable)
 		errno = err;
 		return -1;
 	}
-	return ach_memory_populate(at, len, writable);
+	return 0;
 }
 
 static enum ach_status memory_gone(const char *path, const char *what)
@@ -106,7 +106,7 @@ static enum ach_status memory_gone(const char *path, const char *what)
 }
 
 static enum ach_status open_memory(struct ach_handle *h, const char *path, const struct ach_plate *plate, uid_t owner,
-				   struct shmid_ds *d)
+				   bool sparse, struct shmid_ds *d)
 {
 	const size_t len = ach_geometry_size(&plate->geo);
 	void *at = h->map + ach_file_front(), *m;
@@ -124,8 +124,8 @@ static enum ach_status open_memory(struct ach_handle *h, const char *path, const
 		shmdt(m);
 		return memory_gone(path, "memory");
 	}
-	if (place(at, m, len, h->writable) || ach_memory_twice(at, &plate->geo) ||
-	    ach_memory_populate((uint8_t *)at + len, plate->geo.psize, h->writable))
+	if (place(at, m, len) || ach_memory_twice(at, &plate->geo) ||
+	    (!sparse && ach_memory_populate(at, len + plate->geo.psize, h->writable)))
 		return ach_error(ACH_FAILED_SYSCALL, "mapping %s: %s", path, strerror(errno));
 	handle_use(h, at, &plate->geo);
 	h->shm_id = plate->shm;
@@ -153,7 +153,7 @@ static enum ach_status open_bell(struct ach_handle *h, const char *path, uid_t o
 	}
 	if (!m)
 		return memory_gone(path, "bell");
-	if (place(at, m, len, true))
+	if (place(at, m, len) || ach_memory_populate(at, len, true))
 		return ach_error(ACH_FAILED_SYSCALL, "mapping the bell of %s: %s", path, strerror(errno));
 	h->bell = at;
 	if (!h->writable)
@@ -177,7 +177,7 @@ static enum ach_status open_parts(struct ach_handle *h, const char *path, const 
 	h->map = ach_file_reserve(h->map_len);
 	if (!h->map)
 		return ach_error(ACH_FAILED_SYSCALL, "mapping %s: %s", path, strerror(errno));
-	r = open_memory(h, path, &plate, st.st_uid, &d);
+	r = open_memory(h, path, &plate, st.st_uid, attr && attr->sparse, &d);
 	if (r == ACH_OK)
 		r = check_owner(h->name, d.shm_perm.uid, d.shm_perm.mode, attr);
 	if (r == ACH_OK)

@@ -90,14 +90,13 @@ static int open_device(void *self, struct drv *drv, struct error_sink *errors)
 	struct controld *c = self;
 	int status = endplate_open(&c->robot, NULL);
 
+	(void)drv;
 	if (!status)
 		status = endplate_device_open(c->robot, c->settings.device, msg_joint_state_number, &c->device);
 	if (!status && strcmp(c->settings.source, "none") != 0)
 		status = endplate_source(c->device, c->settings.source);
 	if (status)
 		error_add(errors, "%s: %s", endplate_strerror(status), endplate_errstr());
-	if (drv_previous(drv)) /* nothing begins again by itself */
-		c->first.verb = CONTROL_STOP;
 	return status;
 }
 
@@ -259,6 +258,8 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 {
 	struct controld *c = self;
 
+	if (drv_previous(drv)) /* nothing begins again by itself */
+		c->first.verb = CONTROL_STOP;
 	tick(self, drv, orders);
 	return c->seen && !(c->view.doubts & ENDPLATE_SILENT) ? DRV_DONE : DRV_AGAIN;
 }
@@ -293,6 +294,7 @@ static const struct drv_driver driver = {
 	.tick_preset = "clock",
 	.state = msg_joint_state_number,
 	.no_bus = true,
+	.opens_early = true,
 	.plan = plan,
 	.open = open_device,
 	.close = close_device,

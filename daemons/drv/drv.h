@@ -99,7 +99,7 @@ struct drv_verb {
 
 /* Version of the interface between drivers in shared objects and drvhost(1).  Add 1 when a struct or function that
  * drivers use changes: test/abi/test_drv_abi.sh finds such a change. */
-#define DRV_ABI 2
+#define DRV_ABI 3
 
 struct drv_driver {
 	const char *program, *about;
@@ -113,6 +113,7 @@ struct drv_driver {
 	bool outlives_buses;		     /* a bus that is down or stalled does not put the driver in fault */
 	bool own_period;		     /* tick must be a period, not something to follow */
 	bool complies;			     /* joints take mode compliant; else such references are refused */
+	bool opens_early;		     /* open only opens libendplate: a spare calls it before it is needed */
 	bool streams; /* it publishes by drv_publish; a tick does only what changed since, and every tenth */
 
 	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check,

@@ -111,6 +111,7 @@ struct drv {
 	int64_t since_ns;		      /* the first tick, from which silence counts */
 	struct estop estop;
 	bool stood_by;		/* it was opened by a spare, before it was needed */
+	bool opened;		/* so was the driver itself (opens_early) */
 	int64_t estop_ns;	/* when it was last looked at */
 	struct removal removal; /* of its channels */
 	bool removed;		/* perhaps one of them, since the last turn */

@@ -289,12 +289,14 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 /* What fails here is tried again, and reported, when the driver is needed. */
 bool drv_stand_by(struct drv *drv)
 {
+	const struct drv_driver *d = drv->driver;
 	struct realtime *want = &drv->setup.realtime;
 
 	if (!open_state(drv, &(struct error_sink){ 0 }))
 		open_channels(drv, &(struct error_sink){ 0 });
 	open_estop(drv, &(struct error_sink){ 0 });
 	open_report(drv, &(struct error_sink){ 0 });
+	drv->opened = d->opens_early && !d->open(drv->self, drv, &(struct error_sink){ 0 });
 	drv->stood_by = true;
 	if (want->lock)
 		want->lock = realtime_enter(&(struct realtime){ .core = -1, .lock = true }, &(struct error_sink){ 0 });
@@ -328,7 +330,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 	status = open_buses(drv, errors);
 	if (!status)
 		status = open_set(drv, errors);
-	if (!status && d->open)
+	if (!status && d->open && !drv->opened)
 		status = exit_of(d->open(drv->self, drv, errors));
 	if (status)
 		return status;

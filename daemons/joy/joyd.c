@@ -391,6 +391,7 @@ static const struct drv_driver driver = {
 	.tick_preset = "clock",
 	.state = msg_mux_state_number,
 	.no_bus = true,
+	.opens_early = true,
 	.plan = plan,
 	.open = open_output,
 	.close = close_all,

@@ -265,6 +265,7 @@ static const struct drv_driver driver = {
 	.state = msg_joint_state_number,
 	.bus_optional = true,
 	.outlives_buses = true,
+	.opens_early = true,
 	.plan = plan,
 	.open = open_robot,
 	.close = close_all,

@@ -133,6 +133,7 @@ static enum ach_status look_at(const char *name, mode_t mode)
 
 	ach_attr_init(&attr);
 	ach_attr_set_owner(&attr, geteuid(), mode);
+	attr.sparse = 1;
 	status = ach_open(&chan, name, &attr);
 	if (status != ACH_OK)
 		return status;

@@ -558,6 +558,43 @@ TEST(test_no_holes)
 	shmdt(m);
 }
 
+static long shared_kb(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+	long kb = -1;
+
+	while (status && kb < 0 && fgets(line, sizeof line, status))
+		if (sscanf(line, "RssShmem: %ld", &kb) != 1)
+			kb = -1;
+	fclose(status);
+	return kb;
+}
+
+/* For a single look: what is not touched costs nothing. */
+TEST(test_sparse)
+{
+	const long before = shared_kb();
+	char name[LIB_NAME_LEN], text[4] = "";
+	ach_channel_t chan;
+	ach_attr_t attr;
+	size_t len;
+
+	LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(name, "sparse"), 16, 65536, NULL));
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, name, NULL));
+	LIB_ASSERT_STATUS(ACH_OK, ach_put(&chan, "new", 4));
+	TEST_ASSERT_GREATER_OR_EQUAL(before + 16 * 64, shared_kb());
+	ach_close(&chan);
+	TEST_ASSERT_LESS_THAN(before + 64, shared_kb());
+	ach_attr_init(&attr);
+	attr.sparse = 1;
+	LIB_ASSERT_STATUS(ACH_OK, ach_open(&chan, name, &attr));
+	LIB_ASSERT_STATUS(ACH_OK, ach_get(&chan, text, sizeof text, &len, NULL, ACH_O_LAST));
+	TEST_ASSERT_EQUAL_STRING("new", text);
+	TEST_ASSERT_LESS_THAN(before + 64, shared_kb());
+	ach_close(&chan);
+}
+
 /* In a system of its own with room for three segments: the fourth is refused with the reason, unless one is free. */
 static int no_room_child(void *arg)
 {

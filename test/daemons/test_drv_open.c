@@ -670,6 +670,38 @@ TEST(a_spare_that_is_needed_is_a_driver)
 	TEST_ASSERT_NULL(getenv(STANDBY));
 }
 
+static unsigned int opens, opens_that_fail;
+
+static int open_or_fail(void *self, struct drv *drv, struct error_sink *errors)
+{
+	(void)self;
+	(void)drv;
+	(void)errors;
+	return opens++ < opens_that_fail ? -EIO : 0;
+}
+
+static void open_early(unsigned int fail, unsigned int expected)
+{
+	opens = 0;
+	opens_that_fail = fail;
+	drv_lib_driver.open = open_or_fail;
+	drv_lib_driver.opens_early = true;
+	stand_by("g");
+	drv_lib_at(2, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:here"));
+	TEST_ASSERT_EQUAL(expected, opens);
+}
+
+TEST(what_a_spare_has_opened_is_not_opened_again)
+{
+	open_early(0, 1);
+}
+
+TEST(what_a_spare_could_not_open_is_tried_again)
+{
+	open_early(1, 2);
+}
+
 TEST(a_spare_that_is_not_needed_ends_and_has_published_nothing)
 {
 	stand_by("");

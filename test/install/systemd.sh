@@ -3,7 +3,7 @@
 #
 # systemd is process 1 of a namespace of its own, with /run and cgroups of its own and hardly any other unit.  The rest
 # of the machine is changed: users, /etc/endplate, /etc/systemd-units.
-folder=$lib_folder
+folder=${lib_folder:?}
 units=/etc/systemd-units
 cgroup=/sys/fs/cgroup/endplate-test-$$
 unset NOTIFY_SOCKET ENDPLATE_RUN ENDPLATE_PREFIX XDG_RUNTIME_DIR
@@ -135,7 +135,7 @@ own_user() {
 	is "$(inside stat -c %U:%G "/proc/$(main)")" = endplate:endplate
 	is "$(capabilities "$(main)")" = '1000 1000 '
 	before=$(daemons)
-	for pid in $(awk '{ print $NF }' <<<"$before"); do
+	for pid in $(daemons | awk '{ print $NF }'); do
 		is "$(capabilities "$pid")" = '  '
 	done
 	dies KILL
