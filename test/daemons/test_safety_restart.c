@@ -1,10 +1,13 @@
 /* test_safety_restart.c: a driver that is killed, stopped, asked to end, started twice; and the device without one. */
 #define _GNU_SOURCE
+#include <elf.h>
 #include <linux/futex.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 
 #include "channels/ach_ring.h"
@@ -302,20 +305,76 @@ TEST_NEEDS(the_state_channel_is_locked, SAFETY_VELOCITIES)
 	lib_gate_free(gate);
 }
 
-/* Steps the driver, instruction by instruction, until it is inside a put on its state channel. */
-static bool walk_into_a_put(ach_channel_t *chan)
+#ifdef __aarch64__
+#define BREAKPOINT 0xD4200000 /* brk #0 */
+#define BREAKPOINT_MASK 0xFFFFFFFF
+#define PROGRAM_COUNTER pc
+#else
+#define BREAKPOINT 0xCC /* int3 */
+#define BREAKPOINT_MASK 0xFF
+#define PROGRAM_COUNTER rip
+#endif
+
+static void go_on(int how)
 {
 	int status;
 
-	if (ptrace(PTRACE_SEIZE, safety.driver, NULL, (void *)PTRACE_O_EXITKILL) ||
-	    ptrace(PTRACE_INTERRUPT, safety.driver, NULL, NULL))
+	TEST_ASSERT_EQUAL(0, ptrace(how, safety.driver, NULL, NULL));
+	TEST_ASSERT_EQUAL(safety.driver, waitpid(safety.driver, &status, 0));
+	TEST_ASSERT_TRUE(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+}
+
+/* Where a function of the driver is in its memory */
+static unsigned long address_of(const char *function)
+{
+	char text[128];
+	unsigned long base = 0, offset = 0;
+	FILE *file;
+
+	snprintf(text, sizeof(text), "/proc/%d/maps", (int)safety.driver);
+	file = fopen(text, "r");
+	TEST_ASSERT_TRUE(file && fscanf(file, "%lx", &base) == 1);
+	fclose(file);
+	snprintf(text, sizeof(text), "nm /proc/%d/exe | sed -n 's/ T %s$//p'", (int)safety.driver, function);
+	file = popen(text, "r");
+	TEST_ASSERT_TRUE_MESSAGE(file && fscanf(file, "%lx", &offset) == 1, text);
+	pclose(file);
+	return base + offset;
+}
+
+/* Lets the driver go on to that instruction. */
+static void run_to(unsigned long address)
+{
+	const long was = ptrace(PTRACE_PEEKTEXT, safety.driver, (void *)address, NULL);
+	struct user_regs_struct registers;
+	struct iovec all = { &registers, sizeof(registers) };
+
+	TEST_ASSERT_EQUAL(0, ptrace(PTRACE_POKETEXT, safety.driver, (void *)address,
+				    (void *)((was & ~(long)BREAKPOINT_MASK) | BREAKPOINT)));
+	go_on(PTRACE_CONT);
+	TEST_ASSERT_EQUAL(0, ptrace(PTRACE_POKETEXT, safety.driver, (void *)address, (void *)was));
+	TEST_ASSERT_EQUAL(0, ptrace(PTRACE_GETREGSET, safety.driver, (void *)NT_PRSTATUS, &all));
+	registers.PROGRAM_COUNTER = address;
+	TEST_ASSERT_EQUAL(0, ptrace(PTRACE_SETREGSET, safety.driver, (void *)NT_PRSTATUS, &all));
+}
+
+/* From the beginning of each put the driver is stepped, instruction by instruction, until it has the lock of its state
+ * channel. */
+static bool walk_into_a_put(ach_channel_t *chan)
+{
+	unsigned long put;
+
+	if (ptrace(PTRACE_SEIZE, safety.driver, NULL, (void *)PTRACE_O_EXITKILL))
 		return false;
-	for (long steps = 0; steps < 20000000; steps++) {
-		TEST_ASSERT_EQUAL(safety.driver, waitpid(safety.driver, &status, 0));
-		TEST_ASSERT_TRUE(WIFSTOPPED(status));
-		if ((atomic_load(&chan->handle->shm->lock) & FUTEX_TID_MASK) == (uint32_t)safety.driver)
-			return true;
-		TEST_ASSERT_EQUAL(0, ptrace(PTRACE_SINGLESTEP, safety.driver, NULL, NULL));
+	go_on(PTRACE_INTERRUPT);
+	put = address_of("ach_put");
+	for (int puts = 0; puts < 100; puts++) {
+		run_to(put);
+		for (int steps = 0; steps < 3000; steps++) {
+			go_on(PTRACE_SINGLESTEP);
+			if ((atomic_load(&chan->handle->shm->lock) & FUTEX_TID_MASK) == (uint32_t)safety.driver)
+				return true;
+		}
 	}
 	TEST_FAIL_MESSAGE("it never puts");
 	return false;
