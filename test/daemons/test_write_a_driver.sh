@@ -1,5 +1,6 @@
 #!/bin/bash
 # hw-docs/write-a-driver.md: its code is that of the tree, and its commands do what it says they do.
+# waits: mostly
 #
 # A command with nothing below it must succeed, one with lines below it must say them; each is tried until it does,
 # since what it looks at takes its time.  Channels get a prefix of this test's own.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_achctl_estop.sh: achctl estop and arm with the robot of launch/waist.launch, whatever lies in the e-stop
 # channels, and whatever was killed.
+# waits: mostly
 set -eu
 . test/scripts/lib.sh
 

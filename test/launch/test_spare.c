@@ -1,4 +1,7 @@
-/* test_spare.c: a second process of a driver waits, and takes over when the driver dies. */
+/* test_spare.c: a second process of a driver waits, and takes over when the driver dies.
+ *
+ * waits: mostly
+ */
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 #!/bin/bash
 # scripts/run brings the bench robot up, shows it, and stops it when asked, with and without a terminal.
+# waits: mostly
 #
 # The robot is up when achstart says that all are ready and armed; on a busy machine the screen may be there before.
 set -eu

@@ -1,5 +1,6 @@
 #!/bin/bash
 # test/run counts right: a test that fails, dies, hangs, says nothing or leaves a case out is never "passed".
+# waits: mostly
 set -eu
 . test/scripts/lib.sh
 lib_tmp
