@@ -18,7 +18,8 @@ endif
 # Sanitizers and tests find the same with less optimization and less debugging data, in half of the compile time, and
 # with the faster linker, if it is there.
 QUICK = -O1 -g1
-CFLAGS = $(if $(SAN),$(QUICK),-O2 -g)
+FULL = $(if $(SAN),$(QUICK),-O2 -g)
+CFLAGS = $(FULL)
 QUICK_LINK := $(if $(shell command -v ld.lld),-fuse-ld=lld)
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes \
 	-Wmissing-declarations -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wformat=2 -Winit-self
@@ -242,7 +243,7 @@ clean:
 say = $(if $(V),,@echo "$(1) $@"; )
 
 # Changes whenever the compiler or its flags do, so objects of two kinds never mix.
-FLAGS = $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+FLAGS = $(CC) $(ALL_CFLAGS) $(QUICK) $(LDFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
 
@@ -258,8 +259,9 @@ $(BUILD)/launch/achweb/page.o: $(wildcard launch/achweb/page/*)
 DDS = $(addprefix -idirafter ,$(wildcard /usr/include/*-linux-gnu))
 $(BUILD)/launch/achdds/%.o: INCLUDES = $(DDS)
 UNITY = -isystem .deps/unity -DUNITY_INCLUDE_DOUBLE -DUNITY_USE_FLUSH_STDOUT
-$(BUILD)/test/%.o: INCLUDES = $(UNITY) $(QUICK)
-$(BUILD)/test/bench/%.o: INCLUDES = $(UNITY)
+$(BUILD)/test/%.o: INCLUDES = $(UNITY)
+$(BUILD)/test/%.o: private CFLAGS = $(QUICK)
+$(BUILD)/test/bench/%.o: private CFLAGS = $(FULL)
 
 $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -120,8 +120,8 @@ struct drv_driver {
 	 * too.  0, or -EINVAL with lines in errors. */
 	int (*plan)(void *self, struct drv *drv, struct error_sink *errors);
 	/* Before the loop runs, once its channels and buses are open: a controller opens libendplate here.  It may
-	 * allocate.  0, or -errno with a line in errors.  close is called at the end, also if open was not.  Both may
-	 * be NULL. */
+	 * allocate.  0, or -errno with a line in errors; a spare calls it again after it failed.  close is called at
+	 * the end, also if open was not.  Both may be NULL. */
 	int (*open)(void *self, struct drv *drv, struct error_sink *errors);
 	void (*close)(void *self);
 	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be

@@ -296,7 +296,7 @@ bool drv_stand_by(struct drv *drv)
 		open_channels(drv, &(struct error_sink){ 0 });
 	open_estop(drv, &(struct error_sink){ 0 });
 	open_report(drv, &(struct error_sink){ 0 });
-	drv->opened = d->opens_early && !d->open(drv->self, drv, &(struct error_sink){ 0 });
+	drv->opened = d->opens_early && d->open && !d->open(drv->self, drv, &(struct error_sink){ 0 });
 	drv->stood_by = true;
 	if (want->lock)
 		want->lock = realtime_enter(&(struct realtime){ .core = -1, .lock = true }, &(struct error_sink){ 0 });

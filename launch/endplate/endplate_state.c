@@ -95,9 +95,12 @@ static void remember(struct endplate_device *d, const void *msg, const struct fr
 static int read_newest(struct endplate_device *d, void *msg, size_t size, size_t *len, struct endplate_view *v)
 {
 	struct endplate_end *end = &d->state;
-	const uint64_t before = end->open ? end->chan.seq_num : 0;
 	enum ach_status status = ACH_EAGAIN;
+	uint64_t before;
 
+	if (end->open && !end->chan.seq_num) /* not read yet: it may have been opened long ago, by a spare */
+		endplate_end_reopen(end, v->now_ns);
+	before = end->open ? end->chan.seq_num : 0;
 	if (end->open)
 		status = ach_get(&end->chan, msg, size, len, NULL, ACH_O_LAST);
 	if (status == ACH_EAGAIN) {

@@ -35,9 +35,11 @@
 #ifdef LIB_SANITIZED
 #define LIB_REPEAT(n) (((n) + 9) / 10)
 #define LIB_SECONDS(s) (((s) + 3) / 4)
+#define LIB_STRIDE(n) (n)
 #else
 #define LIB_REPEAT(n) (n)
 #define LIB_SECONDS(s) (s)
+#define LIB_STRIDE(n) 1
 #endif
 
 /* ---- names ---- */

@@ -342,7 +342,7 @@ static unsigned long address_of(const char *function)
 	return base + offset;
 }
 
-/* Lets the driver go on to that instruction. */
+/* Lets the driver go on to that instruction.  No other thread of it may come there: it is not traced. */
 static void run_to(unsigned long address)
 {
 	const long was = ptrace(PTRACE_PEEKTEXT, safety.driver, (void *)address, NULL);

@@ -22,30 +22,35 @@ boot() {
 	target basic.target Requires=sysinit.target After=sysinit.target
 	target shutdown.target
 	target multi-user.target Requires=basic.target After=basic.target
+	unshare='' kmsg=''
+	trap halt EXIT
 	mkdir "$cgroup"
 	mkfifo "$folder/kmsg-fifo"
 	cat <>"$folder/kmsg-fifo" >"$folder/kmsg" &
 	kmsg=$!
 	# shellcheck disable=SC2016 # for the shell inside
-	env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=$units SYSTEMD_GENERATOR_PATH=$units \
-		bash -c '
+	env -i PATH="$PATH" TEST_PLACE="${TEST_PLACE:-}" container=other SYSTEMD_UNIT_PATH=$units \
+		SYSTEMD_GENERATOR_PATH=$units setpriv --pdeathsig KILL bash -c '
 			echo $$ >"$1/cgroup.procs"
 			exec unshare --pid --fork --kill-child --mount --mount-proc --cgroup bash -c "$0" bash "$2"' '
 			set -e
 			mount --bind "$1" /dev/kmsg
 			mount -t tmpfs -o mode=755 run /run
+			mount --bind /proc/sys /proc/sys
+			mount -o remount,bind,ro /proc/sys
 			umount /sys/fs/cgroup
 			mount -t cgroup2 cgroup /sys/fs/cgroup
-			exec /lib/systemd/systemd --system --unit=multi-user.target --log-target=kmsg' \
+			exec /lib/systemd/systemd --system --unit=multi-user.target --show-status=no \
+				--log-target=kmsg' \
 			"$cgroup" "$folder/kmsg-fifo" >"$folder/systemd" 2>&1 </dev/null &
 	unshare=$!
-	trap halt EXIT
 	vm_until inside systemctl is-active multi-user.target
 }
 halt() {
 	disown -a
-	kill -KILL "$unshare" "$kmsg"
-	vm_until grep -qx 'populated 0' "$cgroup/cgroup.events" # what was killed has ended
+	# shellcheck disable=SC2086 # none, one or two
+	kill -KILL $unshare $kmsg || true
+	vm_until grep -qx 'populated 0' "$cgroup/cgroup.events" || true # what was killed has ended
 	find "$cgroup" -depth -type d -exec rmdir {} +
 	rm -rf "$lib_folder"
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_systemd.sh: the units endplate@, achdds@ and achweb@, installed as make install does it, under a real systemd.
 # waits: mostly
+# limit: 600 s
 #
 # The machine is this one, but nothing that is written is kept: its root is an overlay.
 # shellcheck disable=SC2317 # called by name
@@ -17,9 +18,18 @@ machine='set -eu
 	cd "$place"
 	mkdir upper work root
 	mount -t overlay -o lowerdir=/,upperdir=upper,workdir=work root root
-	mount --rbind /dev root/dev
 	mount --rbind /proc root/proc
+	mount -t tmpfs -o mode=755 dev root/dev
+	mkdir root/dev/shm root/dev/pts
 	mount -t tmpfs shm root/dev/shm
+	mount -t devpts -o newinstance,ptmxmode=666 pts root/dev/pts
+	ln -s pts/ptmx root/dev/ptmx
+	ln -s /proc/self/fd root/dev/fd
+	for device in null zero full random urandom tty; do
+		touch root/dev/$device
+		mount --bind /dev/$device root/dev/$device
+	done
+	touch root/dev/kmsg
 	mount -t tmpfs tmp root/tmp
 	mount -t sysfs sys root/sys
 	mount -t cgroup2 cgroup root/sys/fs/cgroup
@@ -27,10 +37,11 @@ machine='set -eu
 		mkdir -p "root$folder"
 		mount --bind "$folder" "root$folder"
 	done
+	rm -rf root/etc/systemd/system.conf root/etc/systemd/system.conf.d # of this machine: a watchdog, for one
 	exec chroot root "${@:4}"'
 
 alone() { # COMMAND...
-	unshare --mount --net --ipc bash -c "$machine" bash "$lib_folder" "$PWD" "$build" "$@"
+	unshare --mount --net --ipc --uts --cgroup bash -c "$machine" bash "$lib_folder" "$(pwd -P)" "$build" "$@"
 }
 
 if [ "${1:-}" != --inside ]; then
@@ -41,7 +52,7 @@ if [ "${1:-}" != --inside ]; then
 		lib_ignore all "no overlay or cgroups here: $(tail -n 1 "$lib_folder/why")"
 	else
 		# shellcheck disable=SC2016 # for the shell inside
-		alone env TMPDIR=/tmp bash -c 'cd "$0" && exec bash "$@"' "$PWD" "$0" --inside "$@"
+		alone env TMPDIR=/tmp bash -c 'cd "$0" && exec bash "$@"' "$(pwd -P)" "$0" --inside "$@"
 		exit
 	fi
 	lib_end

@@ -399,6 +399,19 @@ TEST(test_removed_channels_are_reopened)
 	TEST_ASSERT_EQUAL_UINT32(5, taken.header.for_incarnation);
 }
 
+/* As a spare does, which opens it long before it is needed */
+TEST(test_a_channel_that_was_replaced_before_it_was_read_is_reopened)
+{
+	publish();
+	ach_unlink(full("waist-state"));
+	make("waist-state", sizeof(state));
+	state.header.incarnation = 5;
+	pass(200 * MS);
+	publish();
+	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_UINT32(5, view.incarnation);
+}
+
 TEST(test_a_condemned_channel_is_reopened_once_it_was_made_again)
 {
 	ach_channel_t chan;
