@@ -291,15 +291,16 @@ bool drv_stand_by(struct drv *drv)
 {
 	const struct drv_driver *d = drv->driver;
 	struct realtime *want = &drv->setup.realtime;
+	struct error_sink quiet = { 0 };
 
-	if (!open_state(drv, &(struct error_sink){ 0 }))
-		open_channels(drv, &(struct error_sink){ 0 });
-	open_estop(drv, &(struct error_sink){ 0 });
-	open_report(drv, &(struct error_sink){ 0 });
-	drv->opened = d->opens_early && d->open && !d->open(drv->self, drv, &(struct error_sink){ 0 });
+	if (!open_state(drv, &quiet))
+		open_channels(drv, &quiet);
+	open_estop(drv, &quiet);
+	open_report(drv, &quiet);
+	drv->opened = d->opens_early && d->open && !d->open(drv->self, drv, &quiet);
 	drv->stood_by = true;
 	if (want->lock)
-		want->lock = realtime_enter(&(struct realtime){ .core = -1, .lock = true }, &(struct error_sink){ 0 });
+		want->lock = realtime_enter(&(struct realtime){ .core = -1, .lock = true }, &quiet);
 	return standby_wait();
 }
 

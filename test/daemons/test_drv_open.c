@@ -676,8 +676,7 @@ static int open_or_fail(void *self, struct drv *drv, struct error_sink *errors)
 {
 	(void)self;
 	(void)drv;
-	(void)errors;
-	return opens++ < opens_that_fail ? -EIO : 0;
+	return opens++ < opens_that_fail ? error_refuse(errors, -EIO, "not yet") : 0;
 }
 
 static void open_early(unsigned int fail, unsigned int expected)
@@ -708,6 +707,25 @@ TEST(a_spare_that_is_not_needed_ends_and_has_published_nothing)
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:here --set lock_memory=no"));
 	TEST_ASSERT_EQUAL(0, drv_lib.states_n);
 	unsetenv(STANDBY);
+}
+
+static int add_inputs(struct drv *drv, struct error_sink *errors)
+{
+	TEST_ASSERT_EQUAL(0, drv_add_input(drv, "one-ref", msg_joint_ref_number, errors));
+	TEST_ASSERT_EQUAL(1, drv_add_input(drv, "two-ref", msg_joint_ref_number, errors));
+	return 0;
+}
+
+TEST(every_input_is_there)
+{
+	ach_channel_t chan;
+
+	fake.plan = add_inputs;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("one-ref"), NULL));
+	ach_close(&chan);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("two-ref"), NULL));
+	ach_close(&chan);
 }
 
 TEST(at_first_it_is_starting_and_stopped)
