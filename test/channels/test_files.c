@@ -564,10 +564,11 @@ static long shared_kb(void)
 	char line[256];
 	long kb = -1;
 
-	while (status && kb < 0 && fgets(line, sizeof line, status))
-		if (sscanf(line, "RssShmem: %ld", &kb) != 1)
-			kb = -1;
+	TEST_ASSERT_NOT_NULL(status);
+	while (fgets(line, sizeof line, status) && sscanf(line, "RssShmem: %ld", &kb) != 1)
+		;
 	fclose(status);
+	TEST_ASSERT_GREATER_OR_EQUAL(0, kb);
 	return kb;
 }
 

@@ -78,6 +78,7 @@ events() { inside cat /var/log/endplate/bench/events.log; }
 said() { grep -qE -- "$1" <<<"$(events)"; }
 has_level() { grep -qF "\"level\":\"$1\"" <<<"$(inside achctl --robot bench status --json)"; }
 daemons() { inside grep -r '^pid' /run/endplate/bench/state | sort; }
+pids() { daemons | awk '{ print $NF }'; }
 until_it() { vm_until "$@" && return; tail -n 50 "$folder/kmsg"; events; return 1; }
 
 # Processes, channels, sockets; claims and the epoch stay.
@@ -140,7 +141,7 @@ own_user() {
 	is "$(inside stat -c %U:%G "/proc/$(main)")" = endplate:endplate
 	is "$(capabilities "$(main)")" = '1000 1000 '
 	before=$(daemons)
-	for pid in $(daemons | awk '{ print $NF }'); do
+	for pid in $(pids); do
 		is "$(capabilities "$pid")" = '  '
 	done
 	dies KILL
@@ -153,7 +154,7 @@ real_time() {
 	local pid
 
 	lib_not said 'higher limit'
-	for pid in $(daemons | awk '{ print $NF }'); do
+	for pid in $(pids); do
 		inside grep -E 'VmLck:.* [1-9][0-9]* kB' "/proc/$pid/status"
 		inside chrt -p "$pid" | grep SCHED_FIFO
 	done

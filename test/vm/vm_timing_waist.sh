@@ -34,7 +34,7 @@ daemons:
     alive: watchdog
     needs: robotsim
     restart: never
-    args: [--summary, $lib_folder/summary, --until, 4500ms, body, clock, imu, wheels, waist, balance]
+    args: [--summary, $lib_folder/summary, --until, 6s, body, clock, imu, wheels, waist, balance]
 END
 
 # Nothing but the waist has a gap, and it is back with a complete measurement within 50 ms.  Ticks are skipped: the only
