@@ -357,22 +357,44 @@ void lib_until_ended(pid_t pid)
 	wait_for(pid, WEXITED | WNOWAIT);
 }
 
+static ssize_t read_proc(pid_t tid, const char *file, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%ld/%s", (long)tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = 0;
+	return n;
+}
+
+char lib_run_state(pid_t tid)
+{
+	char text[512], *end;
+
+	read_proc(tid, "stat", text, sizeof text);
+	end = strrchr(text, ')'); /* of its name */
+	return end && end[1] ? end[2] : 0;
+}
+
 void lib_until_asleep(pid_t tid)
 {
 	static const long waits[] = { SYS_futex,       SYS_futex_waitv,	 SYS_ppoll,	    SYS_pselect6,
 				      SYS_epoll_pwait, SYS_epoll_pwait2, SYS_io_uring_enter };
 	int64_t hang = lib_now_ns(CLOCK_MONOTONIC) + LIB_HANG_S * INT64_C(1000000000);
-	char path[64], text[256];
+	char text[256];
 
-	snprintf(path, sizeof path, "/proc/%ld/syscall", (long)tid);
-	while (lib_now_ns(CLOCK_MONOTONIC) < hang) {
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	for (; lib_now_ns(CLOCK_MONOTONIC) < hang; usleep(200)) { /* spares the processor: a return ends the loop */
+		/* First: if it has been woken and not run yet, the file below still has the call. */
+		const char state = lib_run_state(tid);
 
-		if (fd >= 0)
-			close(fd);
-		LIB_CHECK(n > 0); /* or it has ended */
-		text[n] = 0;
+		LIB_CHECK(read_proc(tid, "syscall", text, sizeof text) > 0); /* or it has ended */
+		if (state != 'S')
+			continue;
 		/* "running", "-1 ..." outside a system call, else its number first */
 		for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
 			char *end;
@@ -384,7 +406,6 @@ void lib_until_asleep(pid_t tid)
 		if (strtol(text, NULL, 10) == SYS_poll || strtol(text, NULL, 10) == SYS_epoll_wait)
 			return;
 #endif
-		usleep(200); /* only spares the processor: the condition above ends the loop */
 	}
 	LIB_CHECK(!"it goes to sleep");
 }

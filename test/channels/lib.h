@@ -87,6 +87,8 @@ void lib_stop(pid_t pid);
 void lib_until_stopped(pid_t pid);
 /* Until the child has ended; its status is left for lib_join. */
 void lib_until_ended(pid_t pid);
+/* The state of that process or thread as /proc has it: R, S, Z...; 0 if it has ended. */
+char lib_run_state(pid_t tid);
 /* Until that process or thread sleeps in a futex, poll, select or epoll call. */
 void lib_until_asleep(pid_t tid);
 

@@ -158,18 +158,12 @@ static int waits_step_by_step(void *arg)
 /* One instruction; false: it sleeps in it. */
 static bool step(pid_t pid)
 {
-	char path[64], text[256];
 	int status, asleep = 0;
 
 	LIB_CHECK(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0);
-	snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		FILE *file = fopen(path, "r");
-
-		LIB_CHECK(file && fgets(text, sizeof text, file));
-		fclose(file);
 		/* Several times, so that a sleep on the way (a page that must be made) is not taken for it. */
-		asleep = strstr(text, ") S") ? asleep + 1 : 0;
+		asleep = lib_run_state(pid) == 'S' ? asleep + 1 : 0;
 		if (asleep == 3)
 			return false;
 		if (asleep)

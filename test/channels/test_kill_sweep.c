@@ -284,22 +284,6 @@ static int victim_body(void *arg)
 				       : victim_put(sweep->call == PUT_FIRST ? &test.inherited : &chan, sweep);
 }
 
-static bool victim_asleep(void)
-{
-	char path[64], text[256];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%ld/stat", (long)test.victim);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	TEST_ASSERT_TRUE(fd >= 0);
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	TEST_ASSERT_TRUE(n > 0);
-	text[n] = 0;
-	return strstr(text, ") S") != NULL;
-}
-
 static void victim_stopped(int status)
 {
 	char what[80];
@@ -333,7 +317,7 @@ static bool victim_step(bool may_sleep)
 			continue;
 		}
 		/* Twice, so that a sleep on the way (a page that must be made) is not taken for it. */
-		looks = victim_asleep() ? looks + 1 : 0;
+		looks = lib_run_state(test.victim) == 'S' ? looks + 1 : 0;
 		if (looks == 2)
 			return false;
 		usleep(300);

@@ -645,21 +645,6 @@ static int victim_body(void *arg)
 	return 0;
 }
 
-static bool is_asleep(pid_t pid)
-{
-	char file[64], text[256];
-	ssize_t n;
-	int fd;
-
-	snprintf(file, sizeof(file), "/proc/%ld/stat", (long)pid);
-	fd = open(file, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	close(fd);
-	TEST_ASSERT_TRUE(n > 0);
-	text[n] = 0;
-	return strstr(text, ") S") != NULL;
-}
-
 static void check_stop(int status)
 {
 	char what[80];
@@ -686,7 +671,7 @@ static bool step(bool may_sleep)
 		if (n < 30)
 			sched_yield();
 		else
-			looks = is_asleep(victim) ? looks + 1 : 0; /* twice: it may be a sleep on the way */
+			looks = lib_run_state(victim) == 'S' ? looks + 1 : 0; /* twice: it may be a sleep on the way */
 	}
 	return false;
 }

@@ -11,6 +11,7 @@
 
 #include "channels/vt_clock.h"
 #include "unity.h"
+#include "test/channels/lib.h"
 
 #define FIRST_SLOT 1
 #define LAST_SLOT (VT_SLOTS - 1)
@@ -129,17 +130,9 @@ pid_t virtual_lib_fork_achstart(void)
 /* Also of a process that is not our child. */
 static bool is_stopped(pid_t pid)
 {
-	char name[32], text[512] = "", *at;
-	FILE *file;
+	const char state = lib_run_state(pid);
 
-	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
-	file = fopen(name, "re");
-	if (!file)
-		return true; /* it has ended */
-	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
-	fclose(file);
-	at = strrchr(text, ')');
-	return at && strchr("TtZX", at[2]);
+	return !state || strchr("TtZX", state);
 }
 
 static void hold(struct vt_end *end, pid_t pid, int slot)

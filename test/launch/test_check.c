@@ -8,6 +8,7 @@
 #include "launch/check/check.h"
 #include "launch/check/check_fit.h"
 #include "launch/check/check_run.h"
+#include "test/channels/lib.h"
 #include "test/launch/launch_lib.h"
 
 #define FRAMES(...) "echo '{\"driver\": \"x\", \"name\": \"x\", \"frames\": [" __VA_ARGS__ "]}'\n"
@@ -723,17 +724,9 @@ TEST(too_much_output_ends_a_program)
 /* Gone, or a zombie. */
 static bool is_dead(int pid)
 {
-	char path[64], text[512] = "";
-	FILE *file;
+	const char state = lib_run_state(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	if (!file)
-		return true;
-	if (!fgets(text, sizeof(text), file))
-		*text = '\0';
-	fclose(file);
-	return !*text || strstr(text, ") Z ") || strstr(text, ") X ");
+	return !state || strchr("ZX", state);
 }
 
 TEST(a_late_program_is_killed_with_its_children)
