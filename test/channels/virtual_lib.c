@@ -1,6 +1,7 @@
 /* virtual_lib.c: a virtual clock for a test and the programs that it starts. */
 #include "test/channels/virtual_lib.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include <unistd.h>
 
 #include "channels/vt_clock.h"
-#include "unity.h"
 #include "test/channels/lib.h"
+#include "unity.h"
 
 #define FIRST_SLOT 1
 #define LAST_SLOT (VT_SLOTS - 1)
@@ -21,6 +22,18 @@
 static char path[512];
 static pid_t achtime;
 static int own_slot;
+static cpu_set_t processors; /* before the clock began */
+
+/* One process runs at a time: on two processors each wake-up costs three times as much. */
+static void use_one_processor(void)
+{
+	cpu_set_t one;
+
+	TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof(processors), &processors));
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	TEST_ASSERT_EQUAL(0, sched_setaffinity(0, sizeof(one), &one));
+}
 
 static void start_achtime(void)
 {
@@ -45,6 +58,7 @@ static void begin(const char *folder, int slot)
 	char place[600];
 
 	own_slot = slot;
+	use_one_processor();
 	snprintf(path, sizeof(path), "%s/clock", folder);
 	TEST_ASSERT_EQUAL(0, vt_page_create(path, BEGIN_NS));
 	TEST_ASSERT_EQUAL(0, vt_page_join(&end, path, own_slot));
@@ -77,6 +91,7 @@ void virtual_lib_end(void)
 	kill(achtime, SIGKILL);
 	waitpid(achtime, NULL, 0);
 	vt_page_remove(path);
+	sched_setaffinity(0, sizeof(processors), &processors);
 }
 
 /* Beside a robot: from behind. */
