@@ -15,9 +15,10 @@ BUILD = build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 ifeq ($(BUILD),)
 $(error BUILD is empty, and everything would be made in /: give a folder, or leave it out)
 endif
-# Sanitizers and tests find the same with less optimization and less debugging data, in half of the compile time, and
-# with the faster linker, if it is there.
+# Sanitizers find the same with less optimization and less debugging data, in half of the compile time, tests without
+# any optimization, and both with the faster linker, if it is there.
 QUICK = -O1 -g1
+TEST_CFLAGS = -O0 -g1
 FULL = $(if $(SAN),$(QUICK),-O2 -g)
 CFLAGS = $(FULL)
 QUICK_LINK := $(if $(shell command -v ld.lld),-fuse-ld=lld)
@@ -243,7 +244,7 @@ clean:
 say = $(if $(V),,@echo "$(1) $@"; )
 
 # Changes whenever the compiler or its flags do, so objects of two kinds never mix.
-FLAGS = $(CC) $(ALL_CFLAGS) $(QUICK) $(LDFLAGS)
+FLAGS = $(CC) $(ALL_CFLAGS) $(TEST_CFLAGS) $(LDFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
 
@@ -260,7 +261,7 @@ DDS = $(addprefix -idirafter ,$(wildcard /usr/include/*-linux-gnu))
 $(BUILD)/launch/achdds/%.o: INCLUDES = $(DDS)
 UNITY = -isystem .deps/unity -DUNITY_INCLUDE_DOUBLE -DUNITY_USE_FLUSH_STDOUT
 $(BUILD)/test/%.o: INCLUDES = $(UNITY)
-$(BUILD)/test/%.o: private CFLAGS = $(QUICK)
+$(BUILD)/test/%.o: private CFLAGS = $(TEST_CFLAGS)
 $(BUILD)/test/bench/%.o: private CFLAGS = $(FULL)
 
 $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
