@@ -15,16 +15,20 @@
 #include "test/channels/testcase.h"
 
 char wire_lib_said[1 << 16];
+bool wire_lib_of_driver;
 
 static char folder[] = "/tmp/test-wire-XXXXXX";
 static pid_t server;
 
-static const char *program(void)
+static const char *program(const char *name)
 {
+	const bool plain = wire_lib_of_driver && (!strcmp(name, "canwire") || !strcmp(name, "robotsim"));
 	static char path[512];
-	const char *build = getenv("BUILD");
+	const char *build = plain ? getenv("PLAIN_BUILD") : NULL;
 
-	snprintf(path, sizeof(path), "%s/canwire", build ? build : "build");
+	if (!build)
+		build = getenv("BUILD");
+	snprintf(path, sizeof(path), "%s/%s", build ? build : "build", name);
 	return path;
 }
 
@@ -54,7 +58,7 @@ int wire_lib_do(const char *command)
 
 	wire_lib_folder();
 	/* Looking for leaks at each end would take longer than all the rest. */
-	snprintf(line, sizeof(line), "%s %s 2>&1", program(), command);
+	snprintf(line, sizeof(line), "%s %s 2>&1", program("canwire"), command);
 	from = popen(line, "r");
 	TEST_ASSERT_NOT_NULL(from);
 	n = fread(wire_lib_said, 1, sizeof(wire_lib_said) - 1, from);
@@ -65,7 +69,6 @@ int wire_lib_do(const char *command)
 
 pid_t wire_lib_launch(const char *name, const char *arguments)
 {
-	const char *build = getenv("BUILD");
 	char line[1400];
 	const pid_t pid = virtual_lib_fork(name);
 
@@ -73,8 +76,7 @@ pid_t wire_lib_launch(const char *name, const char *arguments)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(line, sizeof(line), "exec %s/%s %s >>%s/out 2>&1", build ? build : "build", name, arguments,
-		 wire_lib_folder());
+	snprintf(line, sizeof(line), "exec %s %s >>%s/out 2>&1", program(name), arguments, wire_lib_folder());
 	execl("/bin/sh", "sh", "-c", line, NULL);
 	_exit(127);
 }
@@ -86,7 +88,7 @@ pid_t wire_lib_start(const char *arguments)
 	char line[1024];
 
 	wire_lib_folder();
-	snprintf(line, sizeof(line), "exec %s run --outage 0 %s", program(), arguments);
+	snprintf(line, sizeof(line), "exec %s run --outage 0 %s", program("canwire"), arguments);
 	server = virtual_lib_fork("canwire");
 	if (server == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

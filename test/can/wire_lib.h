@@ -2,8 +2,11 @@
 #ifndef TEST_CAN_WIRE_LIB_H
 #define TEST_CAN_WIRE_LIB_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
+/* This test is one of a driver: canwire and robotsim are those of $PLAIN_BUILD, if it is set, which cost a third. */
+extern bool wire_lib_of_driver;
 const char *wire_lib_folder(void); /* $ENDPLATE_RUN, made if need be */
 /* Starts canwire for "torso larm" (more options too: "--gap 0 torso") and waits until it listens.  Its pid. */
 pid_t wire_lib_start(const char *arguments);
