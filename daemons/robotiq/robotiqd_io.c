@@ -64,13 +64,12 @@ unsigned int robotiqd_next_write(const struct robotiqd *d)
 
 /* ---- requests to the gripper ---- */
 
-/* With PDOs nothing else is sent at rest, and nothing that moves leaves on a bus that has confirmed nothing. */
+/* With PDOs nothing else is sent at rest, nor while a write is withheld because the bus has confirmed nothing. */
 static void probe(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 {
 	struct frame frame;
 
 	robotiq_read(&frame, (unsigned int)d->settings.node, (uint8_t)d->settings.upload, 1);
-	d->reading = false;
 	d->busy = now_ns - d->probed_ns > PROBE_NS && !drv_ask(drv, ROBOTIQD_SEND_READ, &frame, 0);
 	if (d->busy)
 		d->probed_ns = now_ns;
@@ -80,10 +79,6 @@ static void read_next(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 {
 	struct frame frame;
 
-	if (d->settings.pdo) {
-		probe(d, drv, now_ns);
-		return;
-	}
 	if (!d->at) {
 		d->at = 1;
 		d->image_begun_ns = now_ns;
@@ -141,6 +136,11 @@ void robotiqd_go_on(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 			write_pdo(d, drv, now_ns);
 		else
 			write_next(d, drv, reg);
+		if (!d->waits)
+			return;
+	}
+	if (d->settings.pdo) {
+		probe(d, drv, now_ns);
 	} else if (d->due || d->reading) {
 		d->due = false;
 		d->reading = true;

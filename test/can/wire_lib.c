@@ -113,6 +113,15 @@ void wire_lib_end(int signal)
 	server = 0;
 }
 
+const char *wire_lib_ask(const char *bus, const char *question)
+{
+	static char answer[ATTACH_ANSWER_MAX];
+	struct error_sink errors = { error_to_stderr, NULL, 0 };
+
+	TEST_ASSERT_EQUAL_MESSAGE(0, attach_question(bus, question, answer, sizeof(answer), &errors), question);
+	return answer;
+}
+
 long wire_lib_number(const char *bus, const char *name, const char *key)
 {
 	char command[128], want[128];

@@ -18,6 +18,9 @@ void wire_lib_end(int signal); /* ends it with that signal and waits for it */
 extern char wire_lib_said[1 << 16];
 int wire_lib_do(const char *command);
 
+/* A question to it from a test on a virtual clock, "fault stuck 1s", "link down host": its answer. */
+const char *wire_lib_ask(const char *bus, const char *question);
+
 /* A number from canwire stats --json: the first behind "key": in the object of that name ("bus", "host"). */
 long wire_lib_number(const char *bus, const char *name, const char *key);
 

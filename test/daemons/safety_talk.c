@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/wire/attach.h"
 #include "channels/clock.h"
 #include "test/can/sim_talk.h"
+#include "test/can/wire_lib.h"
 #include "test/channels/estop_talk.h"
 #include "test/channels/request_talk.h"
 #include "test/daemons/safety_lib.h"
@@ -201,10 +201,5 @@ double safety_trips(void)
 
 const char *safety_wire(const char *question)
 {
-	static char answer[ATTACH_ANSWER_MAX];
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-
-	TEST_ASSERT_EQUAL_MESSAGE(0, attach_question("wire:torso", question, answer, sizeof(answer), &errors),
-				  question);
-	return answer;
+	return wire_lib_ask("wire:torso", question);
 }

@@ -8,7 +8,6 @@
 
 #include "can/bus.h"
 #include "can/frame_text.h"
-#include "can/wire/attach.h"
 #include "channels/ach.h"
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
@@ -255,8 +254,6 @@ TEST(says_which_cycle_it_is)
 
 TEST(says_how_the_buses_are)
 {
-	static char answer[ATTACH_ANSWER_MAX];
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	const struct msg_bus_stats *s;
 	uint64_t frames;
 
@@ -271,8 +268,7 @@ TEST(says_how_the_buses_are)
 	TEST_ASSERT_TRUE(s->load_max >= s->load && s->load_max < 0.2);
 	UNTIL(clock_said()->bus[0].load > 0);
 	frames = bus_said("bus-torso")->frames;
-	TEST_ASSERT_EQUAL(0, attach_question("wire:torso", "fault babble ear 123#1122334455667788 300ms", answer,
-					     sizeof(answer), &errors));
+	wire_lib_ask("wire:torso", "fault babble ear 123#1122334455667788 300ms");
 	UNTIL(bus_said("bus-torso")->load_max > 0.5);
 	UNTIL(bus_said("bus-torso")->frames > frames + 500);
 	UNTIL(bus_said("bus-torso")->load < 0.2);

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include "can/bus.h"
-#include "can/wire/attach.h"
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
 #include "test/can/sim_talk.h"
@@ -374,14 +373,6 @@ static void step_on(void)
 void rig_ask_sim(const char *question)
 {
 	sim_talk(question, hubod_rig.said, sizeof(hubod_rig.said), step_on);
-}
-
-void rig_ask_wire(const char *bus, const char *question)
-{
-	static char answer[ATTACH_ANSWER_MAX];
-	struct error_sink errors = { error_to_stderr, NULL, 0 };
-
-	TEST_ASSERT_EQUAL_MESSAGE(0, attach_question(bus, question, answer, sizeof(answer), &errors), question);
 }
 
 bool rig_sim_says(const char *unit, const char *words)

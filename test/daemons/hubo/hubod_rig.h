@@ -91,7 +91,6 @@ void rig_walk(const char *settings);
 void rig_arm(void);
 
 void rig_ask_sim(const char *question);
-void rig_ask_wire(const char *bus, const char *question);
 bool rig_sim_says(const char *unit, const char *words); /* "WORD VALUE" in the simulator's report of a board */
 unsigned int rig_sim_number(const char *board, const char *word);
 uint64_t rig_request(enum msg_verb verb, const char *key, const char *value); /* its number */

@@ -262,7 +262,7 @@ TEST(a_limb_has_the_state_and_the_counts_of_its_own)
 			 hubod_rig.state.status[rig_place("RF1")] & MSG_JOINT_SILENT);
 	TEST_ASSERT_FALSE(s->header.flags & MSG_FLAG_PARTIAL);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, s->common.lifecycle);
-	rig_ask_wire("wire:upper", "link down host");
+	wire_lib_ask("wire:upper", "link down host");
 	rig_pass(100);
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, s->common.lifecycle);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, hubod_rig.authors[LLEG].state.common.lifecycle);
@@ -399,9 +399,9 @@ TEST(missed_replies_are_told_apart)
 	lost = read_missed("lost");
 	TEST_ASSERT_UINT_WITHIN(1, 2, lost);
 	check_missed(0, late, lost);
-	rig_ask_wire("wire:upper", "fault stuck 60s");
+	wire_lib_ask("wire:upper", "fault stuck 60s");
 	rig_pass(200);
-	rig_ask_wire("wire:upper", "fault stuck off");
+	wire_lib_ask("wire:upper", "fault stuck off");
 	rig_pass(300);
 	/* Of each board and sensor a reply or two were under way when it stopped. */
 	TEST_ASSERT_GREATER_THAN(300, read_missed("unsent"));
@@ -416,12 +416,12 @@ TEST(lost_frames_stop_nothing)
 
 	hubod_rig.span_rad = 0.4;
 	rig_walk("");
-	rig_ask_wire("wire:lower", "fault drop 2%");
-	rig_ask_wire("wire:upper", "fault drop 2%");
+	wire_lib_ask("wire:lower", "fault drop 2%");
+	wire_lib_ask("wire:upper", "fault drop 2%");
 	from_ns = clock_now_ns();
 	rig_pass(1600);
-	rig_ask_wire("wire:lower", "fault drop off");
-	rig_ask_wire("wire:upper", "fault drop off");
+	wire_lib_ask("wire:lower", "fault drop off");
+	wire_lib_ask("wire:upper", "fault drop off");
 	TEST_ASSERT_EQUAL(0, rig_ask(MSG_VERB_GET, "missed"));
 	TEST_ASSERT_GREATER_THAN(0, atoi(hubod_rig.reply.value));
 	TEST_ASSERT_EQUAL(0, rig_happened("motor"));
@@ -438,7 +438,7 @@ TEST(a_bus_that_stalls_takes_out_its_own_boards)
 
 	rig_walk("");
 	for (unsigned int f = 0; f < 2; f++) {
-		rig_ask_wire("wire:upper", faults[f]);
+		wire_lib_ask("wire:upper", faults[f]);
 		from_ns = clock_now_ns();
 		rig_pass(500);
 		for (unsigned int i = 0; i < MOVED; i++) {
@@ -451,8 +451,8 @@ TEST(a_bus_that_stalls_takes_out_its_own_boards)
 					2, 100, rig_count(REFERENCE, rig_moved[i].board, from_ns), rig_moved[i].name);
 		}
 		if (!f) /* as the link's owner does: what the controller holds is stale */
-			rig_ask_wire("wire:upper", "link reset host");
-		rig_ask_wire("wire:upper", ends[f]);
+			wire_lib_ask("wire:upper", "link reset host");
+		wire_lib_ask("wire:upper", ends[f]);
 		rig_pass(600);
 		from_ns = clock_now_ns();
 		rig_pass(400);

@@ -206,17 +206,17 @@ static void stop_driver(void)
 /* The first control on is confirmed, and no board hears it. */
 static void lose_frames(void)
 {
-	rig_ask_wire("wire:upper", "fault drop 100%");
+	wire_lib_ask("wire:upper", "fault drop 100%");
 	hubod_rig.soft = NULL;
 	rig_pass(22);
-	rig_ask_wire("wire:upper", "fault drop off");
+	wire_lib_ask("wire:upper", "fault drop off");
 }
 static void stall(void)
 {
-	rig_ask_wire("wire:upper", "link down host");
+	wire_lib_ask("wire:upper", "link down host");
 	rig_pass(300);
 	hubod_rig.soft = NULL;
-	rig_ask_wire("wire:upper", "link up host");
+	wire_lib_ask("wire:upper", "link up host");
 }
 
 TEST(whatever_ends_compliance_leaves_a_board_that_holds)

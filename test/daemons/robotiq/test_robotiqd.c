@@ -3,6 +3,7 @@
 #include <math.h>
 #include <signal.h>
 
+#include "test/can/wire_lib.h"
 #include "test/channels/testcase.h"
 #include "test/daemons/robotiq/robotiqd_rig.h"
 
@@ -657,6 +658,26 @@ TEST(pdos_carry_the_registers_if_so_set)
 	device_lib_pass(100);
 	TEST_ASSERT_EQUAL(0, robotiqd_rig_number("go"));
 	TEST_ASSERT_EQUAL(0, robotiqd_rig_nmt());
+}
+
+/* What moves is withheld until the bus has confirmed something: something else has to be sent. */
+TEST(a_reference_is_followed_once_the_link_is_back)
+{
+	static const char *const settings[] = { "", "pdo: yes", "pdo: yes, refresh: 50ms" };
+
+	for (unsigned int i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		gripping(settings[i], ACTIVATED, 500);
+		wire_lib_ask("wire:hand", "link down host");
+		device_lib_pass(20);
+		robotiqd_rig_grasp(0.5);
+		device_lib_pass(20);
+		wire_lib_ask("wire:hand", "link up host");
+		device_lib_pass(2500);
+		TEST_ASSERT_EQUAL_MESSAGE(1, device_lib_events("withheld"), settings[i]);
+		TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_ACTIVE, device_lib_life(), settings[i]);
+		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(0.01, 0.5, robotiqd_rig_state()->position[0], settings[i]);
+		robotiqd_rig_end();
+	}
 }
 
 TEST(a_gripper_with_pdos_is_started_if_it_sends_none)
