@@ -2,6 +2,7 @@
 # vm_achstart.sh: achstart and its links on SocketCAN: brought up, down, away, bus-off, stalled; as root and as a user.
 #
 # Of the robot on vcan20 achstart also runs the simulator.  Of the one on can2 robotsim, on can3, is the hardware.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

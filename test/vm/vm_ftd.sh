@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_ftd.sh: ftd against a simulated force/torque sensor on SocketCAN: a bias that outlives the driver, a sensor that is
 # switched off and on, an interface that goes and comes back.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_robotiqd.sh: robotiqd against a simulated gripper on SocketCAN: activation, a grasp, a driver that is killed, an
 # interface that goes and comes back, a power cycle; PDOs.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

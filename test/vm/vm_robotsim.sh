@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_robotsim.sh: robotsim on SocketCAN: two modules beside each other on one vcan, asked by can-utils; an interface
 # that comes later, and goes and comes back.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_stopd.sh: stopd on lines of a GPIO chip, which a module of the tests makes (canfault/module/gpiofake.c), and on a
 # frame of a simulated I/O module on SocketCAN.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

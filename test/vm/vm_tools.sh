@@ -1,5 +1,6 @@
 #!/bin/bash
 # vm_tools.sh: canrecord and canreplay on the real kernel, against candump, cansend, cangen and canplayer.
+# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh
