@@ -309,6 +309,7 @@ static const struct drv_driver driver = {
 	.tick = tick,
 	.rx = robotiqd_rx,
 	.answer = robotiqd_answer,
+	.sent = robotiqd_sent,
 	.fill = fill,
 	.verbs = verbs,
 	.request = robotiqd_job_request,

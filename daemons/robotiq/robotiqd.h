@@ -87,6 +87,7 @@ void robotiqd_want_target(struct robotiqd *d, const struct robotiq_command *c);
 unsigned int robotiqd_next_write(const struct robotiqd *d);
 /* The next request, if none is under way. */
 void robotiqd_go_on(struct robotiqd *d, struct drv *drv, int64_t now_ns);
+void robotiqd_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns);
 bool robotiqd_answer(void *self, struct drv *drv, const struct drv_ask_answer *asked, const struct bus_frame *reply);
 bool robotiqd_rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got);
 void robotiqd_wake(void *self, struct drv *drv, int64_t now_ns);

@@ -1,6 +1,7 @@
 /* robotiqd_io.c: output registers that have to be written, images of the input registers, SDO and PDO. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "can/canopen/nmt.h"
 #include "can/canopen/sdo.h"
@@ -90,29 +91,42 @@ static void read_next(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 		d->at = 0;
 }
 
-static void write_next(struct robotiqd *d, struct drv *drv, unsigned int reg)
+static bool write_next(struct robotiqd *d, struct drv *drv, unsigned int reg)
 {
 	struct frame frame;
 
 	robotiq_write(&frame, (unsigned int)d->settings.node, (uint8_t)reg, d->want[reg]);
 	d->busy = !(d->stops ? drv_ask_stop : drv_ask)(drv, ROBOTIQD_SEND_WRITE, &frame, 0);
 	d->waits = !d->busy;
+	return d->busy || d->stops;
 }
 
-/* Registers 1 to 8 in one frame.  It is not confirmed: the echo of the next image shows whether it arrived. */
-static void write_pdo(struct robotiqd *d, struct drv *drv, int64_t now_ns)
+/* Registers 1 to 8 in one frame, each tick until it was sent.  The gripper does not answer: the echo of the next image
+ * shows whether it arrived. */
+static bool write_pdo(struct robotiqd *d, struct drv *drv)
 {
+	uint8_t out[ROBOTIQ_REGISTERS];
 	struct frame frame;
 
+	memcpy(out, d->out, sizeof(out));
 	for (unsigned int i = 1; i <= 8; i++)
 		if (d->wanted & 1u << i)
-			d->out[i] = d->want[i];
-	robotiq_encode_pdo(&frame, (unsigned int)d->settings.node, d->out);
-	d->waits = drv_send(drv, ROBOTIQD_SEND_PDO, &frame);
-	if (d->waits)
+			out[i] = d->want[i];
+	robotiq_encode_pdo(&frame, (unsigned int)d->settings.node, out);
+	d->waits = true;
+	return !drv_send(drv, ROBOTIQD_SEND_PDO, &frame);
+}
+
+void robotiqd_sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns)
+{
+	struct robotiqd *d = self;
+
+	(void)drv;
+	if (send != ROBOTIQD_SEND_PDO)
 		return;
+	memcpy(d->out + 1, frame->data, ROBOTIQ_PDO_LEN);
 	d->known |= 0x1FE;
-	d->written_ns = now_ns;
+	d->written_ns = t_ns;
 }
 
 /* A write of register 1 repeats rACT, which would activate a gripper that has lost its power: it has to have been seen
@@ -132,11 +146,7 @@ void robotiqd_go_on(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 		return;
 	if (reg && (d->stops || !d->reading) && may_write(d, reg, now_ns)) {
 		d->at = 0;
-		if (d->settings.pdo && !d->stops && !d->job && reg <= 8)
-			write_pdo(d, drv, now_ns);
-		else
-			write_next(d, drv, reg);
-		if (!d->waits)
+		if (d->settings.pdo && !d->stops && !d->job && reg <= 8 ? write_pdo(d, drv) : write_next(d, drv, reg))
 			return;
 	}
 	if (d->settings.pdo) {

@@ -680,6 +680,32 @@ TEST(a_reference_is_followed_once_the_link_is_back)
 	}
 }
 
+static unsigned int pdos_of_force(uint8_t force)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < device_lib.frames_n; i++) {
+		const struct bus_frame *f = &device_lib.frames[i];
+
+		n += f->frame.id == 0x20B && !(f->flags & BUS_QUEUED) && f->frame.data[5] == force;
+	}
+	return n;
+}
+
+/* No image shows the force that was commanded last: it counts as written when the frame was on the wire. */
+TEST(a_force_that_was_withheld_is_written_later)
+{
+	gripping("pdo: yes", ACTIVATED, 500);
+	wire_lib_ask("wire:hand", "link down host");
+	device_lib_pass(20);
+	robotiqd_seen.ref.force[0] = robotiqd_seen.ref.force[1] = robotiqd_seen.ref.force[2] = 0.25;
+	device_lib_pass(60);
+	TEST_ASSERT_EQUAL(0, pdos_of_force(0x40));
+	wire_lib_ask("wire:hand", "link up host");
+	device_lib_pass(600);
+	TEST_ASSERT_EQUAL(1, pdos_of_force(0x40));
+}
+
 TEST(a_gripper_with_pdos_is_started_if_it_sends_none)
 {
 	up("pdo: yes", "");
