@@ -119,6 +119,28 @@ test_fetched_once() {
 	[ -z "$(ls -d "$cache"/new.* 2>/dev/null)" ]
 }
 
+# PACKER: a kernel as it comes from Debian, a bzImage, but packed with that.
+plant_bzimage() {
+	plant_apt
+	echo 'the kernel' | "$1" | python3 -c '
+import struct, sys
+packed = sys.stdin.buffer.read() + bytes(4)
+head = bytearray(1040)
+head[0x1f1] = 1
+head[0x202:0x206] = b"HdrS"
+struct.pack_into("<II", head, 0x248, 16, len(packed))
+sys.stdout.buffer.write(head + packed + b"more")' >"$lib_folder/bzImage"
+	plant dpkg-deb <<<"mkdir -p \$3/{boot,lib/modules/1.2.3/kernel}; cp $lib_folder/bzImage \$3/boot/vmlinuz-1.2.3"
+	with_fakes "$can_vm" --cache "$cache" --prepare
+}
+
+test_kernel_is_unpacked() {
+	plant_bzimage xz
+	[ "$(cat "$cache"/*/vmlinux)" = 'the kernel' ]
+	plant_bzimage gzip # it unpacks itself, as before
+	[ -e "$(echo "$cache"/*/vmlinuz)" ] && [ ! -e "$(echo "$cache"/*/vmlinux)" ]
+}
+
 # The half that the package includes from where it would be installed is found.
 test_headers() {
 	local folder
