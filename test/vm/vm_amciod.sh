@@ -1,7 +1,6 @@
 #!/bin/bash
 # vm_amciod.sh: amciod against robotsim on SocketCAN, sampled by the SYNC of hubo-daemon: set up, armed, driven, killed
 # and taken over, killed for good.
-# on: timing
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/vm/lib.sh

@@ -1,7 +1,4 @@
-/* vm_bus.c: bus.h on SocketCAN, in the guest, as root.
- *
- * on: rt
- */
+/* vm_bus.c: bus.h on SocketCAN, in the guest, as root. */
 #define _GNU_SOURCE
 #include <linux/audit.h>
 #include <linux/can.h>
