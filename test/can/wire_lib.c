@@ -15,14 +15,14 @@
 #include "test/channels/testcase.h"
 
 char wire_lib_said[1 << 16];
-bool wire_lib_of_driver;
+bool wire_lib_plain;
 
 static char folder[] = "/tmp/test-wire-XXXXXX";
 static pid_t server;
 
 static const char *program(const char *name)
 {
-	const bool plain = wire_lib_of_driver && (!strcmp(name, "canwire") || !strcmp(name, "robotsim"));
+	const bool plain = wire_lib_plain && (!strcmp(name, "canwire") || !strcmp(name, "robotsim"));
 	static char path[512];
 	const char *build = plain ? getenv("PLAIN_BUILD") : NULL;
 

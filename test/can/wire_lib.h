@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* This test is one of a driver: canwire and robotsim are those of $PLAIN_BUILD, if it is set, which cost a third. */
-extern bool wire_lib_of_driver;
+/* canwire and robotsim are those of $PLAIN_BUILD, if it is set: without a sanitizer they take a third of the time.  For
+ * a test of a driver whose device has tests of its own. */
+extern bool wire_lib_plain;
 const char *wire_lib_folder(void); /* $ENDPLATE_RUN, made if need be */
 /* Starts canwire for "torso larm" (more options too: "--gap 0 torso") and waits until it listens.  Its pid. */
 pid_t wire_lib_start(const char *arguments);

@@ -22,14 +22,15 @@
 static char path[512];
 static pid_t achtime;
 static int own_slot;
-static cpu_set_t processors; /* before the clock began */
+static cpu_set_t processors; /* before the first clock */
 
 /* One process runs at a time: on two processors each wake-up costs three times as much. */
 static void use_one_processor(void)
 {
 	cpu_set_t one;
 
-	TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof(processors), &processors));
+	if (!CPU_COUNT(&processors))
+		TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof(processors), &processors));
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	TEST_ASSERT_EQUAL(0, sched_setaffinity(0, sizeof(one), &one));

@@ -12,10 +12,19 @@ aarch64) other=x86_64 machine=X86-64 ;;
 *) other=aarch64 machine=AArch64 ;;
 esac
 
+lib_tmp
+
 make_other() { # COMPILER TARGET
 	# yaml.h is the same for all
-	make -s CC="$1" BUILD="$build/cross" CFLAGS="-O2 -idirafter /usr/include" "$2"
+	make -s CC="$1" BUILD="$build/cross" CFLAGS="-O2 -Wtype-limits -idirafter /usr/include" "$2"
 }
+finds_a_warning_in_the_second_file() {
+	echo 'int a;' >"$lib_folder/a.c"
+	echo 'static int b;' >"$lib_folder/b.c"
+	lib_not test/scripts/clang_once -Wall -Werror -fsyntax-only "$lib_folder"/{a,b}.c &&
+		test/scripts/clang_once -Wall -Werror -fsyntax-only "$lib_folder"/{a,a}.c
+}
+lib_case "clang of many files" finds_a_warning_in_the_second_file
 lib_case "clang, and $other" make_other "test/scripts/clang_once --target=$other-linux-gnu" syntax
 lib_case "assembly and a program of clang" make -s CC=clang BUILD="$build/clang" CFLAGS=-O0 \
 	assembly "$build/clang/channels/examples/publish"

@@ -282,7 +282,7 @@ void rig_begin(const char *settings)
 	umask(0077);
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	unsetenv("NOTIFY_SOCKET");
-	wire_lib_of_driver = true;
+	wire_lib_plain = true;
 	virtual_lib_begin(wire_lib_folder());
 	wire_lib_start("lower upper");
 	snprintf(file, sizeof(file), "%s/robot.yaml", wire_lib_folder());
