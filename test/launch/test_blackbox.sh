@@ -282,7 +282,8 @@ test_it_is_on_the_disk_before_it_is_announced() {
 		fsync settings
 		rename
 	EOF
-	sed '/^rename/q' calls | sed 's/ $//' | sort -u | diff expected -
+	# Another robot on this machine may have settings, too.
+	sed -E '/^rename/q; /\.(yaml|launch) *$/d' calls | sed 's/ $//' | sort -u | diff expected -
 	[ "$(tail -n 2 calls | tr -d '\n ')" = renamefsyncincident ]
 }
 
