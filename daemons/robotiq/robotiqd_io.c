@@ -91,6 +91,7 @@ static void read_next(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 		d->at = 0;
 }
 
+/* false: it waits for the next tick, and something else may be sent before; nothing before a stop. */
 static bool write_next(struct robotiqd *d, struct drv *drv, unsigned int reg)
 {
 	struct frame frame;
