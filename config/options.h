@@ -1,22 +1,23 @@
 /* options.h: command lines from a table, the same kind as settings.
  *
- *	struct line {
+ *	struct pciod_options {
  *		const char *name;
  *		struct settings_strings bus, set;
  *		bool check;
  *	};
  *	static const struct settings_row rows[] = {
- *		SETTINGS_STRING("name", struct line, name, SETTINGS_REQUIRED, "the device's name", .value = "N"),
- *		SETTINGS_STRINGS("bus", struct line, bus, "the bus that plays a role", .value = "[ROLE=]BUS"),
- *		SETTINGS_STRINGS("set", struct line, set, "a setting; wins over the file", .value = "K=V"),
- *		SETTINGS_BOOL("check", struct line, check, "no", "check everything and stop"),
+ *		SETTINGS_STRING("name", struct pciod_options, name, SETTINGS_REQUIRED,
+ *				"the device's name", .value = "N"),
+ *		SETTINGS_STRINGS("bus", struct pciod_options, bus, "the bus that plays a role", .value = "[ROLE=]BUS"),
+ *		SETTINGS_STRINGS("set", struct pciod_options, set, "a setting; wins over the file", .value = "K=V"),
+ *		SETTINGS_BOOL("check", struct pciod_options, check, "no", "check everything and stop"),
  *		SETTINGS_END,
  *	};
- *	struct line line = { 0 };
- *	struct options options = { .program = "pciod", .about = "drives Schunk PowerCube modules",
- *				   .rows = rows, .values = &line, .version = VERSION, .settings = &settings };
+ *	struct pciod_options options = { 0 };
+ *	struct options command = { .program = "pciod", .about = "drives Schunk PowerCube modules",
+ *				   .rows = rows, .values = &options, .version = VERSION, .settings = &settings };
  *
- *	status = options_main(&options, &argc, argv);
+ *	status = options_main(&command, &argc, argv);
  *	if (status != OPTIONS_RUN)
  *		return status;
  *

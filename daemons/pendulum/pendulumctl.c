@@ -20,7 +20,7 @@
 #define READ_TIMES 5	/* with two, cycles at the rate of life seemed to cost 0.3 % more */
 #define UPRIGHT_RAD 0.1 /* from the top, in the last fifth of the cycles */
 
-struct line {
+struct pendulumctl_options {
 	const char *name, *output;
 	int64_t cycles, period_ns, valid_ns, work_ns, seed;
 	bool lockstep;
@@ -28,20 +28,26 @@ struct line {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("name", struct line, name, "pendulum", "of the device", .value = "N"),
-	SETTINGS_INT("cycles", struct line, cycles, "", "10000", "1", "1000000", "after which it ends", .value = "N"),
-	SETTINGS_DURATION("period", struct line, period_ns, "1ms", "100us", "1s", "of a cycle"),
-	SETTINGS_DURATION("valid", struct line, valid_ns, "1500us", "100us", "200ms",
+	SETTINGS_STRING("name", struct pendulumctl_options, name, "pendulum", "of the device", .value = "N"),
+	SETTINGS_INT("cycles", struct pendulumctl_options, cycles, "", "10000", "1", "1000000", "after which it ends",
+		     .value = "N"),
+	SETTINGS_DURATION("period", struct pendulumctl_options, period_ns, "1ms", "100us", "1s", "of a cycle"),
+	SETTINGS_DURATION("valid", struct pendulumctl_options, valid_ns, "1500us", "100us", "200ms",
 			  "a torque is valid for so long after the state that it was computed from"),
-	SETTINGS_DURATION("work", struct line, work_ns, "0", "0", "1s", "processor time that a cycle costs"),
-	SETTINGS_INT("vary", struct line, seed, "", "0", "0", NULL,
+	SETTINGS_DURATION("work", struct pendulumctl_options, work_ns, "0", "0", "1s",
+			  "processor time that a cycle costs"),
+	SETTINGS_INT("vary", struct pendulumctl_options, seed, "", "0", "0", NULL,
 		     "the cost varies from 0 to twice that, by a pattern from this seed; 0: it does not",
 		     .value = "SEED"),
-	SETTINGS_STRING("output", struct line, output, NULL, "write a line of CSV for each cycle", .value = "FILE"),
-	SETTINGS_BOOL("lockstep", struct line, lockstep, "no", "simulate in this process, which calls the controller"),
-	SETTINGS_DURATION("sim-step", struct line, sim_step_ns, "250us", "10us", "100ms", "with --lockstep"),
-	SETTINGS_DURATION("sim-work", struct line, sim_work_ns, "0", "0", "1s", "that a step costs, with --lockstep"),
-	SETTINGS_INT("sim-vary", struct line, sim_seed, "", "0", "0", NULL, "as --vary, with --lockstep",
+	SETTINGS_STRING("output", struct pendulumctl_options, output, NULL, "write a line of CSV for each cycle",
+			.value = "FILE"),
+	SETTINGS_BOOL("lockstep", struct pendulumctl_options, lockstep, "no",
+		      "simulate in this process, which calls the controller"),
+	SETTINGS_DURATION("sim-step", struct pendulumctl_options, sim_step_ns, "250us", "10us", "100ms",
+			  "with --lockstep"),
+	SETTINGS_DURATION("sim-work", struct pendulumctl_options, sim_work_ns, "0", "0", "1s",
+			  "that a step costs, with --lockstep"),
+	SETTINGS_INT("sim-vary", struct pendulumctl_options, sim_seed, "", "0", "0", NULL, "as --vary, with --lockstep",
 		     .value = "SEED"),
 	SETTINGS_END,
 };
@@ -56,7 +62,7 @@ struct cycle {
 };
 
 struct controller {
-	const struct line *line;
+	const struct pendulumctl_options *options;
 	struct work work;
 	struct port state_port, ref_port;
 	struct msg_joint_state state;
@@ -128,7 +134,7 @@ static void put_torque(struct controller *c, double torque_nm)
 	ref.header.for_incarnation = c->state.header.incarnation;
 	ref.header.t_sample_ns = c->state.header.t_sample_ns;
 	ref.header.t_publish_ns = clock_now_ns();
-	ref.header.valid_until_ns = c->state.header.t_sample_ns + c->line->valid_ns;
+	ref.header.valid_until_ns = c->state.header.t_sample_ns + c->options->valid_ns;
 	ref.count = 1;
 	ref.mode[0] = MSG_MODE_CURRENT;
 	ref.current[0] = torque_nm / PENDULUM_NM_PER_A;
@@ -140,10 +146,10 @@ static void put_torque(struct controller *c, double torque_nm)
 /* Until the first state there is nothing to control, and no cycle. */
 static void run(struct controller *c)
 {
-	const int64_t period_ns = c->line->period_ns;
+	const int64_t period_ns = c->options->period_ns;
 	int64_t number = 0, tick_ns = (clock_now_ns() / period_ns + 1) * period_ns;
 
-	while (number < c->line->cycles) {
+	while (number < c->options->cycles) {
 		struct cycle now = { .number = number };
 		int64_t past;
 
@@ -162,29 +168,31 @@ static void run(struct controller *c)
 
 static int open_ports(struct controller *c, struct error_sink *errors)
 {
-	const int status = port_open_of(&c->state_port, c->line->name, "state", msg_joint_state_number, 0640, errors);
+	const int status =
+		port_open_of(&c->state_port, c->options->name, "state", msg_joint_state_number, 0640, errors);
 
-	return status ? status : port_open_of(&c->ref_port, c->line->name, "ref", msg_joint_ref_number, 0660, errors);
+	return status ? status
+		      : port_open_of(&c->ref_port, c->options->name, "ref", msg_joint_ref_number, 0660, errors);
 }
 
 /* ---- in lockstep ---- */
 
 static void run_lockstep(struct controller *c)
 {
-	const struct line *line = c->line;
-	struct work work = { .mean_ns = line->sim_work_ns, .seed = line->sim_seed };
+	const struct pendulumctl_options *options = c->options;
+	struct work work = { .mean_ns = options->sim_work_ns, .seed = options->sim_seed };
 	struct pendulum pendulum = { 0 };
 	uint64_t steps = 0;
 
 	work_measure(&work);
-	for (int64_t number = 0; number < line->cycles; number++) {
-		struct cycle now = { .number = number, .stamp_ns = number * line->period_ns, .seen = pendulum };
+	for (int64_t number = 0; number < options->cycles; number++) {
+		struct cycle now = { .number = number, .stamp_ns = number * options->period_ns, .seen = pendulum };
 
 		control(c, &now);
-		for (int64_t t_ns = 0; t_ns < line->period_ns; t_ns += line->sim_step_ns) {
+		for (int64_t t_ns = 0; t_ns < options->period_ns; t_ns += options->sim_step_ns) {
 			work_do(&work, work_cost_ns(&work, steps++));
 			pendulum_step(&pendulum_small, &pendulum, c->cycles[number].torque_nm,
-				      (double)line->sim_step_ns / 1e9);
+				      (double)options->sim_step_ns / 1e9);
 		}
 	}
 }
@@ -193,7 +201,7 @@ static void run_lockstep(struct controller *c)
 
 static bool is_upright(const struct controller *c)
 {
-	const int64_t cycles = c->line->cycles;
+	const int64_t cycles = c->options->cycles;
 
 	for (int64_t i = 0; i < c->n; i++)
 		if (c->cycles[i].number >= cycles - cycles / 5 &&
@@ -217,7 +225,7 @@ static int write_csv(const struct controller *c, FILE *to)
 
 static int report(const struct controller *c, struct error_sink *errors)
 {
-	const char *output = c->line->output;
+	const char *output = c->options->output;
 	FILE *to = output ? fopen(output, "we") : NULL;
 	const bool upright = is_upright(c);
 
@@ -225,7 +233,7 @@ static int report(const struct controller *c, struct error_sink *errors)
 		return error_refuse(errors, FAILED, "%s: %s", output, strerror(errno));
 	printf("%s: %" PRId64 " cycles, %" PRId64
 	       " missed; computing took %.6f s by the clock, %.6f s of a processor\n",
-	       upright ? "upright" : "fell", c->n, c->line->cycles - c->n, (double)c->by_clock_ns / 1e9,
+	       upright ? "upright" : "fell", c->n, c->options->cycles - c->n, (double)c->by_clock_ns / 1e9,
 	       (double)c->spent_ns / 1e9);
 	return upright ? 0 : FELL;
 }
@@ -235,23 +243,23 @@ int main(int argc, char **argv)
 	struct error_who who = { "pendulumctl", NULL, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &who, 0 };
 	static struct controller c;
-	struct line line = { 0 };
-	struct options options = { .program = "pendulumctl",
+	struct pendulumctl_options options = { 0 };
+	struct options command = { .program = "pendulumctl",
 				   .about = "swings a pendulum up and balances it",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &options,
 				   .version = OPTIONS_VERSION };
-	int status = options_main(&options, &argc, argv);
+	int status = options_main(&command, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
-	c.line = &line;
-	c.work = (struct work){ .mean_ns = line.work_ns, .seed = line.seed };
-	c.cycles = calloc((size_t)line.cycles, sizeof(*c.cycles));
-	if (!c.cycles || (!line.lockstep && open_ports(&c, &errors)))
+	c.options = &options;
+	c.work = (struct work){ .mean_ns = options.work_ns, .seed = options.seed };
+	c.cycles = calloc((size_t)options.cycles, sizeof(*c.cycles));
+	if (!c.cycles || (!options.lockstep && open_ports(&c, &errors)))
 		return FAILED;
 	work_measure(&c.work);
-	if (line.lockstep)
+	if (options.lockstep)
 		run_lockstep(&c);
 	else
 		run(&c);

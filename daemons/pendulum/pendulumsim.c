@@ -40,19 +40,20 @@ static void get(const void *self, struct msg_joint_state *state)
 	state->temperature[0] = NAN;
 }
 
-/* ---- the line ---- */
+/* ---- the options ---- */
 
-struct line {
+struct pendulumsim_options {
 	const char *name;
 	int64_t step_ns, work_ns, seed;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("name", struct line, name, "pendulum", "of the device: channels NAME-ref and NAME-state",
-			.value = "N"),
-	SETTINGS_DURATION("step", struct line, step_ns, "250us", "10us", "100ms", "of the simulation"),
-	SETTINGS_DURATION("work", struct line, work_ns, "0", "0", "1s", "processor time that a step costs"),
-	SETTINGS_INT("vary", struct line, seed, "", "0", "0", NULL,
+	SETTINGS_STRING("name", struct pendulumsim_options, name, "pendulum",
+			"of the device: channels NAME-ref and NAME-state", .value = "N"),
+	SETTINGS_DURATION("step", struct pendulumsim_options, step_ns, "250us", "10us", "100ms", "of the simulation"),
+	SETTINGS_DURATION("work", struct pendulumsim_options, work_ns, "0", "0", "1s",
+			  "processor time that a step costs"),
+	SETTINGS_INT("vary", struct pendulumsim_options, seed, "", "0", "0", NULL,
 		     "the cost varies from 0 to twice that, by a pattern from this seed; 0: it does not",
 		     .value = "SEED"),
 	SETTINGS_END,
@@ -62,17 +63,17 @@ int main(int argc, char **argv)
 {
 	static struct world world;
 	const struct simulator simulator = { "pendulumsim", 1, &world, set, step, get };
-	struct line line = { 0 };
-	struct options options = { .program = "pendulumsim",
+	struct pendulumsim_options options = { 0 };
+	struct options command = { .program = "pendulumsim",
 				   .about = "simulates a pendulum with a motor",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &options,
 				   .version = OPTIONS_VERSION };
-	int status = options_main(&options, &argc, argv);
+	int status = options_main(&command, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
-	world.work = (struct work){ .mean_ns = line.work_ns, .seed = line.seed };
+	world.work = (struct work){ .mean_ns = options.work_ns, .seed = options.seed };
 	work_measure(&world.work);
-	return simulator_run(&simulator, line.name, line.step_ns);
+	return simulator_run(&simulator, options.name, options.step_ns);
 }

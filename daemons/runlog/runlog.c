@@ -37,24 +37,26 @@
 #define TIMERS_MAX 256
 #define CHANNEL_MAX 64 /* of a channel, with the prefix */
 
-struct line {
+struct runlog_options {
 	const char *output, *summary, *robot;
 	int64_t begin_ns, until_ns, timers;
 	struct settings_strings actions;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("output", struct line, output, NULL, "CSV, a line for each ms of the body", .value = "FILE"),
-	SETTINGS_STRING("summary", struct line, summary, NULL, "JSON, the gaps of each channel", .value = "FILE"),
-	SETTINGS_STRINGS("at", struct line, actions, "push, fault, set of robotsim; request; pause",
+	SETTINGS_STRING("output", struct runlog_options, output, NULL, "CSV, a line for each ms of the body",
+			.value = "FILE"),
+	SETTINGS_STRING("summary", struct runlog_options, summary, NULL, "JSON, the gaps of each channel",
+			.value = "FILE"),
+	SETTINGS_STRINGS("at", struct runlog_options, actions, "push, fault, set of robotsim; request; pause",
 			 .value = "TIME ACTION"),
-	SETTINGS_DURATION("begin", struct line, begin_ns, "0", "0", NULL, "time 0, of CLOCK_MONOTONIC; 0: its start",
+	SETTINGS_DURATION("begin", struct runlog_options, begin_ns, "0", "0", NULL,
+			  "time 0, of CLOCK_MONOTONIC; 0: its start", .value = "TIME"),
+	SETTINGS_DURATION("until", struct runlog_options, until_ns, "0", "0", NULL, "end then; 0: when asked to",
 			  .value = "TIME"),
-	SETTINGS_DURATION("until", struct line, until_ns, "0", "0", NULL, "end then; 0: when asked to",
-			  .value = "TIME"),
-	SETTINGS_INT("timers", struct line, timers, "", "0", "0", "99", "SCHED_FIFO priority of bare timers; 0: none",
-		     .value = "P"),
-	SETTINGS_STRING("robot", struct line, robot, NULL, "whose run it is", .value = "R"),
+	SETTINGS_INT("timers", struct runlog_options, timers, "", "0", "0", "99",
+		     "SCHED_FIFO priority of bare timers; 0: none", .value = "P"),
+	SETTINGS_STRING("robot", struct runlog_options, robot, NULL, "whose run it is", .value = "R"),
 	SETTINGS_END,
 };
 
@@ -338,16 +340,16 @@ static int by_time(const void *a, const void *b)
 }
 
 /* "3.25 push body 80N 200ms": seconds from time 0. */
-static int read_actions(const struct line *line, struct error_sink *errors)
+static int read_actions(const struct runlog_options *options, struct error_sink *errors)
 {
-	for (size_t i = 0; i < line->actions.n; i++) {
+	for (size_t i = 0; i < options->actions.n; i++) {
 		struct action *one = &r.actions[r.actions_n++];
 		char *rest;
-		const double at_s = strtod(line->actions.item[i], &rest);
+		const double at_s = strtod(options->actions.item[i], &rest);
 
-		if (rest == line->actions.item[i] || *rest != ' ')
+		if (rest == options->actions.item[i] || *rest != ' ')
 			error_add(errors, "--at: %s: write seconds, then what to do: \"3.25 push body 80N 200ms\"",
-				  line->actions.item[i]);
+				  options->actions.item[i]);
 		one->at_ns = r.begin_ns + llround(at_s * 1e9);
 		snprintf(one->words, sizeof(one->words), "%s", rest + (*rest == ' '));
 	}
@@ -476,7 +478,7 @@ static int write_summary(const char *path)
 	return fclose(to) ? -errno : 0;
 }
 
-static int open_files(const struct line *line, int argc, char **argv, struct error_sink *errors)
+static int open_files(const struct runlog_options *options, int argc, char **argv, struct error_sink *errors)
 {
 	const char *prefix = getenv("ENDPLATE_PREFIX");
 
@@ -489,9 +491,9 @@ static int open_files(const struct line *line, int argc, char **argv, struct err
 				     alone ? "" : "-state") >= sizeof(w->name))
 			error_add(errors, "%s: the name is too long", argv[i]);
 	}
-	r.csv = line->output ? fopen(line->output, "w") : NULL;
-	if (line->output && !r.csv)
-		error_add(errors, "%s: %s", line->output, strerror(errno));
+	r.csv = options->output ? fopen(options->output, "w") : NULL;
+	if (options->output && !r.csv)
+		error_add(errors, "%s: %s", options->output, strerror(errno));
 	else if (r.csv)
 		fputs("t_s,body,pitch_rad,pitch_rate_rad_s,lean_rad,travel_m,speed_m_s,waist_rad,waist_rad_s,left_a,"
 		      "right_a,push_n,balance,lean_seen_rad,waist_up,waist_incarnation,waist_life,waist_position_rad,"
@@ -503,12 +505,12 @@ static int open_files(const struct line *line, int argc, char **argv, struct err
 
 int main(int argc, char **argv)
 {
-	struct line line = { 0 };
-	struct options options = {
+	struct runlog_options options = { 0 };
+	struct options command = {
 		.program = PROGRAM,
 		.about = "Logs a run of a simulated robot, and disturbs it at given times.",
 		.rows = rows,
-		.values = &line,
+		.values = &options,
 		.arguments = "DEVICE...",
 		.arguments_min = 1,
 		.arguments_max = WATCHED_MAX,
@@ -518,24 +520,24 @@ int main(int argc, char **argv)
 	struct error_sink errors = { error_to_stderr, &me, 0 };
 	int status, stop;
 
-	status = options_main(&options, &argc, argv);
+	status = options_main(&command, &argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
-	r.begin_ns = line.begin_ns ? line.begin_ns : vt_clock_end() ? BEGIN_NS : clock_now_ns();
-	if (read_actions(&line, &errors))
+	r.begin_ns = options.begin_ns ? options.begin_ns : vt_clock_end() ? BEGIN_NS : clock_now_ns();
+	if (read_actions(&options, &errors))
 		return WRONG;
-	if (endplate_open(&r.robot, line.robot))
+	if (endplate_open(&r.robot, options.robot))
 		error_add(&errors, "%s", endplate_errstr());
-	if (errors.count || open_files(&line, argc, argv, &errors))
+	if (errors.count || open_files(&options, argc, argv, &errors))
 		return FAILED;
 	stop = clock_stop_fd(); /* threads have its mask of signals */
-	if (line.timers && !vt_clock_end())
-		start_timers((int)line.timers);
-	run(stop, line.until_ns ? r.begin_ns + line.until_ns : CLOCK_NEVER);
-	status = line.summary ? write_summary(line.summary) : 0;
+	if (options.timers && !vt_clock_end())
+		start_timers((int)options.timers);
+	run(stop, options.until_ns ? r.begin_ns + options.until_ns : CLOCK_NEVER);
+	status = options.summary ? write_summary(options.summary) : 0;
 	if (status)
-		error_add(&errors, "%s: %s", line.summary, strerror(-status));
+		error_add(&errors, "%s: %s", options.summary, strerror(-status));
 	if (r.csv && fclose(r.csv))
-		error_add(&errors, "%s: %s", line.output, strerror(errno));
+		error_add(&errors, "%s: %s", options.output, strerror(errno));
 	return errors.count ? FAILED : 0;
 }

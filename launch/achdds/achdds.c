@@ -21,22 +21,23 @@
 #define SCAN_NS 1000000000  /* between two looks for channels */
 #define STATE_NS 1000000000 /* between two states */
 
-struct line {
+struct achdds_options {
 	const char *robot, *name, *state;
 	bool check;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("robot", struct line, robot, NULL, "whose channels these are; by default the only robot",
-			.value = "R"),
-	SETTINGS_STRING("name", struct line, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
-	SETTINGS_STRING("state", struct line, state, NULL, "where the state is written each second", .value = "FILE"),
-	SETTINGS_BOOL("check", struct line, check, "no", "check the file and stop"),
+	SETTINGS_STRING("robot", struct achdds_options, robot, NULL,
+			"whose channels these are; by default the only robot", .value = "R"),
+	SETTINGS_STRING("name", struct achdds_options, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
+	SETTINGS_STRING("state", struct achdds_options, state, NULL, "where the state is written each second",
+			.value = "FILE"),
+	SETTINGS_BOOL("check", struct achdds_options, check, "no", "check the file and stop"),
 	SETTINGS_END,
 };
 
 static struct {
-	struct line line;
+	struct achdds_options options;
 	struct bridge bridge;
 	struct publish *publish;
 	struct subscribe *subscribe;
@@ -80,11 +81,11 @@ static void tell_state(int64_t now_ns)
 	int r;
 
 	a.state_ns = now_ns + STATE_NS;
-	if (!a.line.state)
+	if (!a.options.state)
 		return;
-	r = write_state(a.line.state, now_ns);
+	r = write_state(a.options.state, now_ns);
 	if (r && !a.state_failed)
-		bridge_say(&a.bridge, MSG_SEVERITY_WARNING, "state", "unable to write %s: %s", a.line.state,
+		bridge_say(&a.bridge, MSG_SEVERITY_WARNING, "state", "unable to write %s: %s", a.options.state,
 			   strerror(-r));
 	a.state_failed = r;
 }
@@ -190,7 +191,7 @@ static int open_set(struct clock_set **set)
 
 static int open_robot(struct error_sink *errors)
 {
-	const int r = endplate_open(&a.bridge.robot, a.line.robot);
+	const int r = endplate_open(&a.bridge.robot, a.options.robot);
 	const char *prefix;
 
 	if (r)
@@ -253,7 +254,7 @@ static int bridge(struct error_sink *errors)
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!open_all(errors)) {
 		/* Where only the robot's user may make channels, events are lines. */
-		if (report_open(&a.bridge.report, PROGRAM, a.line.name, &quiet))
+		if (report_open(&a.bridge.report, PROGRAM, a.options.name, &quiet))
 			a.bridge.report.lines = true;
 		status = run();
 		report_end(&a.bridge.report, clock_now_ns());
@@ -270,7 +271,7 @@ int main(int argc, char **argv)
 		.program = PROGRAM,
 		.about = "Joins the channels of a robot with DDS, as a ROS 2 node.",
 		.rows = rows,
-		.values = &a.line,
+		.values = &a.options,
 		.arguments = "FILE",
 		.arguments_min = 1,
 		.arguments_max = 1,
@@ -283,11 +284,11 @@ int main(int argc, char **argv)
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!text_is_name(a.line.name))
-		return error_refuse(&errors, WRONG, "--name: %s is not a valid name", a.line.name);
+	if (!text_is_name(a.options.name))
+		return error_refuse(&errors, WRONG, "--name: %s is not a valid name", a.options.name);
 	if (plan_open(&a.bridge.plan, argv[0], &errors))
 		return WRONG;
-	if (a.line.check) {
+	if (a.options.check) {
 		plan_close(&a.bridge.plan);
 		return 0;
 	}

@@ -11,17 +11,17 @@
 #define FAILS 1
 #define WRONG 2
 
-struct line {
+struct achdoctor_options {
 	bool json;
 	const char *root;
 	struct settings_strings record;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_BOOL("json", struct line, json, "no", "print the findings as JSON"),
-	SETTINGS_STRINGS("record", struct line, record, "also examine this folder, in which recordings are written",
-			 .value = "FOLDER"),
-	SETTINGS_STRING("root", struct line, root, "", "read /proc, /sys, /dev and /etc below this folder",
+	SETTINGS_BOOL("json", struct achdoctor_options, json, "no", "print the findings as JSON"),
+	SETTINGS_STRINGS("record", struct achdoctor_options, record,
+			 "also examine this folder, in which recordings are written", .value = "FOLDER"),
+	SETTINGS_STRING("root", struct achdoctor_options, root, "", "read /proc, /sys, /dev and /etc below this folder",
 			.value = "FOLDER"),
 	SETTINGS_END,
 };
@@ -88,7 +88,8 @@ static void examine_buses(const struct facts_scope *scope, struct doctor_report 
 	}
 }
 
-static void examine_robot(const struct facts_scope *scope, const struct line *line, struct doctor_report *report)
+static void examine_robot(const struct facts_scope *scope, const struct achdoctor_options *options,
+			  struct doctor_report *report)
 {
 	static struct doctor_robot r;
 	const char *name = scope->launch ? scope->launch->name : scope->robot ? scope->robot->name : NULL;
@@ -106,17 +107,17 @@ static void examine_robot(const struct facts_scope *scope, const struct line *li
 		snprintf(path, sizeof(path), "/var/log/");
 	*strrchr(path, '/') = 0;
 	facts_disk(&r, path, scope->measure);
-	for (size_t i = 0; i < line->record.n; i++)
-		facts_disk(&r, line->record.item[i], scope->measure);
+	for (size_t i = 0; i < options->record.n; i++)
+		facts_disk(&r, options->record.item[i], scope->measure);
 	doctor_disks(&r, report);
 }
 
-static int examine(const struct files *f, const struct line *line)
+static int examine(const struct files *f, const struct achdoctor_options *options)
 {
 	static struct doctor_report report;
 	static struct doctor_machine machine;
 	const struct facts_scope scope = {
-		.root = line->root,
+		.root = options->root,
 		.measure = true,
 		.launch = f->has_launch ? &f->launch : NULL,
 		.robot = f->has_launch	? &f->launch.robot
@@ -129,8 +130,8 @@ static int examine(const struct files *f, const struct line *line)
 	examine_buses(&scope, &report);
 	if (!scope.robot)
 		doctor_part(&report, "machine");
-	examine_robot(&scope, line, &report);
-	if (line->json)
+	examine_robot(&scope, options, &report);
+	if (options->json)
 		doctor_print_json(&report, stdout);
 	else
 		doctor_print(&report, stdout, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
@@ -141,11 +142,11 @@ int main(int argc, char **argv)
 {
 	struct error_who who = { "achdoctor", NULL, ERROR_FATAL };
 	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
-	struct line line = { 0 };
-	struct options options = { .program = "achdoctor",
+	struct achdoctor_options options = { 0 };
+	struct options command = { .program = "achdoctor",
 				   .about = "examines whether this machine is fit to run a robot",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &options,
 				   .arguments = "[FILE]",
 				   .arguments_max = 1,
 				   .version = OPTIONS_VERSION,
@@ -155,17 +156,17 @@ int main(int argc, char **argv)
 	static struct files files;
 	int status = WRONG;
 
-	switch (options_read(&options, &argc, argv, &plain)) {
+	switch (options_read(&command, &argc, argv, &plain)) {
 	case OPTIONS_WRONG:
 		return WRONG;
 	case OPTIONS_ANSWER:
-		options_answer(&options, stdout);
+		options_answer(&command, stdout);
 		return 0;
 	case OPTIONS_GO:
 		break;
 	}
 	if (!open_files(&files, argc ? argv[0] : NULL, &errors))
-		status = examine(&files, &line);
+		status = examine(&files, &options);
 	close_files(&files);
 	return fflush(stdout) ? WRONG : status;
 }

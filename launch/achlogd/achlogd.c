@@ -28,27 +28,29 @@
 #define SCAN_NS 1000000000	/* between two looks for channels, if the folder cannot be watched */
 #define PATTERNS_MAX 64
 
-struct line {
+struct achlogd_options {
 	const char *robot, *name, *folder;
 	int64_t piece_mb, pieces, total_mb;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("folder", struct line, folder, NULL, "where pieces are written; by default with the logs",
-			.value = "DIR"),
-	SETTINGS_INT("piece", struct line, piece_mb, "", "4", "1", "100000", "megabytes of a piece", .value = "MB"),
-	SETTINGS_INT("pieces", struct line, pieces, "", "64", "2", "100000", "at most so many pieces are kept",
-		     .value = "N"),
-	SETTINGS_INT("total", struct line, total_mb, "", "32", "2", "10000000", "megabytes of all pieces",
+	SETTINGS_STRING("folder", struct achlogd_options, folder, NULL,
+			"where pieces are written; by default with the logs", .value = "DIR"),
+	SETTINGS_INT("piece", struct achlogd_options, piece_mb, "", "4", "1", "100000", "megabytes of a piece",
 		     .value = "MB"),
-	SETTINGS_STRING("name", struct line, name, PROGRAM, "of the pieces, and of the channel NAME-event",
+	SETTINGS_INT("pieces", struct achlogd_options, pieces, "", "64", "2", "100000",
+		     "at most so many pieces are kept", .value = "N"),
+	SETTINGS_INT("total", struct achlogd_options, total_mb, "", "32", "2", "10000000", "megabytes of all pieces",
+		     .value = "MB"),
+	SETTINGS_STRING("name", struct achlogd_options, name, PROGRAM, "of the pieces, and of the channel NAME-event",
 			.value = "NAME"),
-	SETTINGS_STRING("robot", struct line, robot, NULL, "whose channels these are; names the folder", .value = "R"),
+	SETTINGS_STRING("robot", struct achlogd_options, robot, NULL, "whose channels these are; names the folder",
+			.value = "R"),
 	SETTINGS_END,
 };
 
 static struct {
-	struct line line;
+	struct achlogd_options options;
 	const char *prefix;
 	const char *patterns[PATTERNS_MAX];
 	size_t patterns_n;
@@ -155,9 +157,10 @@ static int find_folder(struct error_sink *errors)
 {
 	int fd, r;
 
-	if (l.line.folder) {
-		r = snprintf(l.folder, sizeof(l.folder), "%s", l.line.folder) < (int)sizeof(l.folder) ? 0
-												      : -ENAMETOOLONG;
+	if (l.options.folder) {
+		r = snprintf(l.folder, sizeof(l.folder), "%s", l.options.folder) < (int)sizeof(l.folder)
+			    ? 0
+			    : -ENAMETOOLONG;
 	} else {
 		fd = run_folder("log", errors);
 		if (fd < 0)
@@ -171,9 +174,9 @@ static int find_folder(struct error_sink *errors)
 		return error_refuse(errors, r, "%s: another achlogd writes there; give one of them another --folder",
 				    l.folder);
 	if (r)
-		return error_refuse(errors, r, "--folder: %s: %s", l.line.folder ? l.line.folder : l.folder,
+		return error_refuse(errors, r, "--folder: %s: %s", l.options.folder ? l.options.folder : l.folder,
 				    strerror(-r));
-	snprintf(l.path, sizeof(l.path), "%s/%s.rec", l.folder, l.line.name);
+	snprintf(l.path, sizeof(l.path), "%s/%s.rec", l.folder, l.options.name);
 	return 0;
 }
 
@@ -219,9 +222,9 @@ static int record(struct error_sink *errors)
 {
 	struct error_sink lines = { say_line, NULL, 0 };
 	struct writer_options writer = { .path = l.path,
-					 .rotate_bytes = l.line.piece_mb * 1000000,
-					 .keep = l.line.pieces,
-					 .total_bytes = l.line.total_mb * 1000000,
+					 .rotate_bytes = l.options.piece_mb * 1000000,
+					 .keep = l.options.pieces,
+					 .total_bytes = l.options.total_mb * 1000000,
 					 .digits = ACHLOGD_DIGITS,
 					 .memory = BUFFER_BYTES,
 					 .lasting = true };
@@ -251,13 +254,13 @@ static int check(int argc, char **argv, struct error_sink *errors)
 	const char *prefix = getenv("ENDPLATE_PREFIX");
 
 	l.prefix = prefix ? prefix : "";
-	if (l.line.robot && run_robot(l.line.robot))
-		error_add(errors, "--robot: %s is not a valid name", l.line.robot);
-	if (!text_is_name(l.line.name))
-		error_add(errors, "--name: %s is not a valid name", l.line.name);
-	if (l.line.total_mb < 2 * l.line.piece_mb)
+	if (l.options.robot && run_robot(l.options.robot))
+		error_add(errors, "--robot: %s is not a valid name", l.options.robot);
+	if (!text_is_name(l.options.name))
+		error_add(errors, "--name: %s is not a valid name", l.options.name);
+	if (l.options.total_mb < 2 * l.options.piece_mb)
 		error_add(errors, "--total: %" PRId64 " MB have no room for two pieces of --piece %" PRId64 " MB",
-			  l.line.total_mb, l.line.piece_mb);
+			  l.options.total_mb, l.options.piece_mb);
 	l.patterns[0] = "*-event";
 	l.patterns_n = argc ? (size_t)argc : 1;
 	for (int i = 0; i < argc; i++)
@@ -271,7 +274,7 @@ int main(int argc, char **argv)
 		.program = PROGRAM,
 		.about = "Records channels of a robot into pieces of bounded size, the oldest of which are removed.",
 		.rows = rows,
-		.values = &l.line,
+		.values = &l.options,
 		.arguments = "[PATTERN...]",
 		.arguments_max = PATTERNS_MAX,
 		.version = OPTIONS_VERSION,
@@ -289,6 +292,6 @@ int main(int argc, char **argv)
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (find_folder(&errors))
 		return FAILED;
-	report_open(&l.report, PROGRAM, l.line.name, &errors); /* if it is refused, it is tried again */
+	report_open(&l.report, PROGRAM, l.options.name, &errors); /* if it is refused, it is tried again */
 	return record(&errors);
 }

@@ -26,32 +26,40 @@
 #define CLAIM_TRIES 20
 #define CLAIM_RETRY_NS 5000000
 
-struct line {
+struct achstart_options {
 	bool check, frames, graph, name;
 	const char *group;
 	struct virtual_line clock;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_BOOL("check", struct line, check, "no", "find everything that can be found without moving, and stop"),
-	SETTINGS_BOOL("frames", struct line, frames, "no", "print the frames of all drivers for canbudget, and stop"),
-	SETTINGS_BOOL("graph", struct line, graph, "no", "print processes, channels and buses for graphviz, and stop"),
-	SETTINGS_BOOL("name", struct line, name, "no", "print the robot's name, for achctl --robot, and stop"),
-	SETTINGS_STRING("group", struct line, group, NULL, "only these daemons, and what they need", .value = "NAME"),
-	SETTINGS_BOOL("virtual", struct line, clock.on, "no", "run the robot on a clock of its own"),
-	SETTINGS_INT("seed", struct line, clock.seed, "", "1", "0", NULL, "of start-up times and noise", .value = "N"),
-	SETTINGS_STRING("rate", struct line, clock.rate, NULL, "of the clock, times life, or max", .value = "R"),
-	SETTINGS_DURATION("for", struct line, clock.for_ns, "0", "0", NULL, "stop after that time; 0: run on"),
-	SETTINGS_STRINGS("kill", struct line, clock.kills, "kill NAME@TIME, or at its Nth action then: NAME@TIME+N",
-			 .value = "PLAN"),
-	SETTINGS_STRINGS("stop", struct line, clock.stops, "stop NAME@TIME with SIGSTOP", .value = "PLAN"),
-	SETTINGS_BOOL("leave", struct line, clock.leave, "no",
+	SETTINGS_BOOL("check", struct achstart_options, check, "no",
+		      "find everything that can be found without moving, and stop"),
+	SETTINGS_BOOL("frames", struct achstart_options, frames, "no",
+		      "print the frames of all drivers for canbudget, and stop"),
+	SETTINGS_BOOL("graph", struct achstart_options, graph, "no",
+		      "print processes, channels and buses for graphviz, and stop"),
+	SETTINGS_BOOL("name", struct achstart_options, name, "no",
+		      "print the robot's name, for achctl --robot, and stop"),
+	SETTINGS_STRING("group", struct achstart_options, group, NULL, "only these daemons, and what they need",
+			.value = "NAME"),
+	SETTINGS_BOOL("virtual", struct achstart_options, clock.on, "no", "run the robot on a clock of its own"),
+	SETTINGS_INT("seed", struct achstart_options, clock.seed, "", "1", "0", NULL, "of start-up times and noise",
+		     .value = "N"),
+	SETTINGS_STRING("rate", struct achstart_options, clock.rate, NULL, "of the clock, times life, or max",
+			.value = "R"),
+	SETTINGS_DURATION("for", struct achstart_options, clock.for_ns, "0", "0", NULL,
+			  "stop after that time; 0: run on"),
+	SETTINGS_STRINGS("kill", struct achstart_options, clock.kills,
+			 "kill NAME@TIME, or at its Nth action then: NAME@TIME+N", .value = "PLAN"),
+	SETTINGS_STRINGS("stop", struct achstart_options, clock.stops, "stop NAME@TIME with SIGSTOP", .value = "PLAN"),
+	SETTINGS_BOOL("leave", struct achstart_options, clock.leave, "no",
 		      "leave a stopped process behind; else the clock stands still with it"),
-	SETTINGS_REAL("charge", struct line, clock.charge, "", "0", "0", "100000",
+	SETTINGS_REAL("charge", struct achstart_options, clock.charge, "", "0", "0", "100000",
 		      "processor time passes on the clock, multiplied; 0: computing takes no time", .value = "[SCALE]",
 		      .bare = "1"),
-	SETTINGS_BOOL("uncorrected", struct line, clock.uncorrected, "no", "charge for the measuring, too"),
-	SETTINGS_DURATION("startup", struct line, clock.startup_ns, "0", "0", "10s",
+	SETTINGS_BOOL("uncorrected", struct achstart_options, clock.uncorrected, "no", "charge for the measuring, too"),
+	SETTINGS_DURATION("startup", struct achstart_options, clock.startup_ns, "0", "0", "10s",
 			  "of each process; 0: drawn from the seed"),
 	SETTINGS_END,
 };
@@ -278,37 +286,37 @@ int main(int argc, char **argv)
 {
 	struct error_who who = { "achstart", NULL, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &who, 0 };
-	struct line line = { 0 };
-	struct options options = { .program = "achstart",
+	struct achstart_options options = { 0 };
+	struct options command = { .program = "achstart",
 				   .about = "brings a robot up from its launch file, and restarts daemons that die",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &options,
 				   .arguments = "FILE",
 				   .arguments_min = 1,
 				   .arguments_max = 1,
 				   .version = OPTIONS_VERSION };
 	struct launch launch;
-	int status = options_main(&options, &argc, argv);
+	int status = options_main(&command, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
 	status = 0;
-	if (!line.check && !line.frames && !line.graph && !line.name)
+	if (!options.check && !options.frames && !options.graph && !options.name)
 		supervise_hold_signals();
 	if (launch_open(&launch, argv[0], &errors))
 		return WRONG;
-	if (launch_group(&launch, line.group, &errors))
+	if (launch_group(&launch, options.group, &errors))
 		status = WRONG;
-	else if (line.name)
+	else if (options.name)
 		puts(launch.name);
-	else if (line.frames)
+	else if (options.frames)
 		status = print_frames(&launch, &errors);
-	else if (line.graph)
+	else if (options.graph)
 		graph_print(&launch, stdout);
-	else if (line.check)
+	else if (options.check)
 		status = check(&launch);
 	else
-		status = start(&launch, &line.clock, &errors);
+		status = start(&launch, &options.clock, &errors);
 	launch_close(&launch);
 	return status;
 }

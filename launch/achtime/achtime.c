@@ -29,7 +29,7 @@
 #define WRONG 100
 #define WORLD 111
 
-struct line {
+struct achtime_options {
 	const char *page;
 	struct settings_strings kills, stops;
 	double rate; /* 0: as fast as possible */
@@ -37,13 +37,13 @@ struct line {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("page", struct line, page, NULL, "of the clock", .value = "FILE"),
-	SETTINGS_REAL("rate", struct line, rate, "", "0", "0", "1000", "times life; 0: as fast as possible"),
-	SETTINGS_DURATION("for", struct line, for_ns, "0", "0", NULL,
+	SETTINGS_STRING("page", struct achtime_options, page, NULL, "of the clock", .value = "FILE"),
+	SETTINGS_REAL("rate", struct achtime_options, rate, "", "0", "0", "1000", "times life; 0: as fast as possible"),
+	SETTINGS_DURATION("for", struct achtime_options, for_ns, "0", "0", NULL,
 			  "after which achstart is asked to stop; 0: never"),
-	SETTINGS_STRINGS("kill", struct line, kills, "kill NAME@TIME, or at its Nth action then: NAME@TIME+N",
-			 .value = "PLAN"),
-	SETTINGS_STRINGS("stop", struct line, stops, "stop NAME@TIME with SIGSTOP", .value = "PLAN"),
+	SETTINGS_STRINGS("kill", struct achtime_options, kills,
+			 "kill NAME@TIME, or at its Nth action then: NAME@TIME+N", .value = "PLAN"),
+	SETTINGS_STRINGS("stop", struct achtime_options, stops, "stop NAME@TIME with SIGSTOP", .value = "PLAN"),
 	SETTINGS_END,
 };
 
@@ -318,41 +318,41 @@ static void resume(struct achtime *t)
 		;
 }
 
-static int read_plan(struct plan *plan, const struct line *line, struct error_sink *errors)
+static int read_plan(struct plan *plan, const struct achtime_options *options, struct error_sink *errors)
 {
-	const struct plan_step end = { .name = "achstart", .at_ns = line->for_ns, .signal = SIGTERM };
+	const struct plan_step end = { .name = "achstart", .at_ns = options->for_ns, .signal = SIGTERM };
 
-	if (plan_read(plan, &line->kills, SIGKILL, errors) || plan_read(plan, &line->stops, SIGSTOP, errors))
+	if (plan_read(plan, &options->kills, SIGKILL, errors) || plan_read(plan, &options->stops, SIGSTOP, errors))
 		return -EINVAL;
-	return line->for_ns ? plan_add(plan, &end, errors) : 0;
+	return options->for_ns ? plan_add(plan, &end, errors) : 0;
 }
 
 int main(int argc, char **argv)
 {
 	struct error_who who = { "achtime", NULL, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &who, 0 };
-	struct line line = { 0 };
-	struct options options = { .program = "achtime",
+	struct achtime_options options = { 0 };
+	struct options command = { .program = "achtime",
 				   .about = "keeps the virtual clock of a robot; achstart --virtual starts it",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &options,
 				   .version = OPTIONS_VERSION };
 	static struct achtime t;
-	int status = options_main(&options, &argc, argv);
+	int status = options_main(&command, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!line.page)
+	if (!options.page)
 		return error_refuse(&errors, WRONG, "--page FILE is missing: achstart --virtual starts achtime");
-	if (read_plan(&t.plan, &line, &errors))
+	if (read_plan(&t.plan, &options, &errors))
 		return WRONG;
-	status = vt_page_join(&t.end, line.page, VT_COORDINATOR);
+	status = vt_page_join(&t.end, options.page, VT_COORDINATOR);
 	if (status)
-		return error_refuse(&errors, WORLD, "%s: %s", line.page, strerror(-status));
+		return error_refuse(&errors, WORLD, "%s: %s", options.page, strerror(-status));
 	for (int i = 0; i < VT_SLOTS; i++)
 		t.pidfd[i] = -1;
-	t.path = line.page;
-	t.rate = line.rate;
+	t.path = options.page;
+	t.rate = options.rate;
 	resume(&t);
 	t.begun_ns = t.paced_ns = t.sweep_ns = clock_now_ns();
 	t.paced_now_ns = vt_page_core(t.end.page)->now_ns;

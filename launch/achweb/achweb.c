@@ -22,32 +22,32 @@
 #define FDS 16
 #define PORTS 4 /* that are tried if the usual one is taken */
 
-struct line {
+struct achweb_options {
 	const char *robot, *folder, *arming;
 	struct settings_strings listen, host, origin;
 	int64_t port;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRINGS("listen", struct line, listen, "address, or unix:PATH; by default 127.0.0.1 and ::1",
+	SETTINGS_STRINGS("listen", struct achweb_options, listen, "address, or unix:PATH; by default 127.0.0.1 and ::1",
 			 .value = "ADDRESS"),
-	SETTINGS_INT("port", struct line, port, "", "-1", "-1", "65535",
+	SETTINGS_INT("port", struct achweb_options, port, "", "-1", "-1", "65535",
 		     "by default 8765, or another one if that is taken; 0: any", .value = "N"),
-	SETTINGS_STRINGS("host", struct line, host, "another name of this server, as browsers write it: robot.lan:8765",
-			 .value = "NAME"),
-	SETTINGS_STRINGS("origin", struct line, origin, "a studio in a browser that may connect: https://studio.lan",
-			 .value = "URL"),
-	SETTINGS_STRING("arming", struct line, arming, NULL, "group whose members may act, beside the robot's user",
-			.value = "GROUP"),
-	SETTINGS_STRING("folder", struct line, folder, NULL, "of the socket for achctl web; by default the robot's",
-			.value = "DIR"),
-	SETTINGS_STRING("robot", struct line, robot, NULL, "name of the robot; default: the only one that runs",
-			.value = "R"),
+	SETTINGS_STRINGS("host", struct achweb_options, host,
+			 "another name of this server, as browsers write it: robot.lan:8765", .value = "NAME"),
+	SETTINGS_STRINGS("origin", struct achweb_options, origin,
+			 "a studio in a browser that may connect: https://studio.lan", .value = "URL"),
+	SETTINGS_STRING("arming", struct achweb_options, arming, NULL,
+			"group whose members may act, beside the robot's user", .value = "GROUP"),
+	SETTINGS_STRING("folder", struct achweb_options, folder, NULL,
+			"of the socket for achctl web; by default the robot's", .value = "DIR"),
+	SETTINGS_STRING("robot", struct achweb_options, robot, NULL,
+			"name of the robot; default: the only one that runs", .value = "R"),
 	SETTINGS_END,
 };
 
 static struct {
-	struct line line;
+	struct achweb_options options;
 	struct server server;
 	struct login login;
 	struct notify notify;
@@ -156,13 +156,13 @@ static void stop_listening(void)
 static int listen_at(int port, const char **where)
 {
 	static const char *const usual[] = { "127.0.0.1", "::1" };
-	const bool given = w.line.listen.n;
-	const size_t n = given ? w.line.listen.n : 2;
+	const bool given = w.options.listen.n;
+	const size_t n = given ? w.options.listen.n : 2;
 
 	for (size_t i = 0; i < n; i++) {
 		int status;
 
-		*where = given ? w.line.listen.item[i] : usual[i];
+		*where = given ? w.options.listen.item[i] : usual[i];
 		status = listen_on(*where, w.port ? w.port : port);
 		if (status == -EADDRINUSE || (status && (given || !i))) /* else: a machine without IPv6 */
 			return status;
@@ -174,11 +174,11 @@ static int listen_at(int port, const char **where)
  * user could serve a page that looks like this one. */
 static int listen_all(struct error_sink *errors)
 {
-	const int port = w.line.port < 0 ? USUAL_PORT : (int)w.line.port;
+	const int port = w.options.port < 0 ? USUAL_PORT : (int)w.options.port;
 	const char *where;
 	int status = listen_at(port, &where);
 
-	for (int i = 0; i < PORTS && status == -EADDRINUSE && w.line.port <= 0; i++) {
+	for (int i = 0; i < PORTS && status == -EADDRINUSE && w.options.port <= 0; i++) {
 		stop_listening();
 		status = listen_at(0, &where);
 	}
@@ -209,20 +209,21 @@ static void know_names(void)
 	snprintf(w.names[2], sizeof(w.names[2]), "[::1]:%d", w.port ? w.port : USUAL_PORT);
 	for (size_t i = 0; i < 3; i++)
 		add_host(w.names[i]);
-	for (size_t i = 0; i < w.line.listen.n && i < SERVER_LISTENERS_MAX; i++) {
-		const char *text = w.line.listen.item[i];
+	for (size_t i = 0; i < w.options.listen.n && i < SERVER_LISTENERS_MAX; i++) {
+		const char *text = w.options.listen.item[i];
 
 		if (!strncmp(text, "unix:", 5))
 			continue;
 		snprintf(listened[i], sizeof(listened[i]), strchr(text, ':') ? "[%s]:%d" : "%s:%d", text, w.port);
 		add_host(listened[i]);
 	}
-	for (size_t i = 0; i < w.line.host.n; i++)
-		add_host(w.line.host.item[i]);
-	for (size_t i = 0; i < w.line.origin.n && g->origins_n < GUARD_NAMES_MAX; i++)
-		g->origins[g->origins_n++] = w.line.origin.item[i];
+	for (size_t i = 0; i < w.options.host.n; i++)
+		add_host(w.options.host.item[i]);
+	for (size_t i = 0; i < w.options.origin.n && g->origins_n < GUARD_NAMES_MAX; i++)
+		g->origins[g->origins_n++] = w.options.origin.item[i];
 	snprintf(w.server.cookie, sizeof(w.server.cookie), "endplate-%d", w.port);
-	snprintf(w.login.address, sizeof(w.login.address), "%s", w.line.host.n ? w.line.host.item[0] : w.names[0]);
+	snprintf(w.login.address, sizeof(w.login.address), "%s",
+		 w.options.host.n ? w.options.host.item[0] : w.names[0]);
 }
 
 /* ---- the loop ---- */
@@ -280,7 +281,7 @@ static int serve(struct error_sink *errors)
 		status = FAILED;
 	} else {
 		know_names();
-		status = login_open(&w.login, w.line.folder, errors) ? FAILED : run();
+		status = login_open(&w.login, w.options.folder, errors) ? FAILED : run();
 		notify_stopping(&w.notify);
 		if (w.login.server.listener >= 0)
 			login_close(&w.login);
@@ -298,22 +299,22 @@ static int check(struct error_sink *errors)
 
 	w.login.arming = (gid_t)-1;
 	w.login.server.listener = -1;
-	if (w.line.arming) {
-		const struct group *group = getgrnam(w.line.arming);
+	if (w.options.arming) {
+		const struct group *group = getgrnam(w.options.arming);
 
 		if (!group)
-			error_add(errors, "--arming: there is no group %s", w.line.arming);
+			error_add(errors, "--arming: there is no group %s", w.options.arming);
 		else
 			w.login.arming = group->gr_gid;
 	}
-	for (size_t i = 0; i < w.line.listen.n; i++)
-		if (!parse_address(&a, w.line.listen.item[i], 0))
+	for (size_t i = 0; i < w.options.listen.n; i++)
+		if (!parse_address(&a, w.options.listen.item[i], 0))
 			error_add(errors, "--listen: %s is not an address such as 10.0.0.5, or unix:/PATH",
-				  w.line.listen.item[i]);
-	if (w.line.listen.n > SERVER_LISTENERS_MAX)
+				  w.options.listen.item[i]);
+	if (w.options.listen.n > SERVER_LISTENERS_MAX)
 		error_add(errors, "--listen: at most %d", SERVER_LISTENERS_MAX);
-	if (robot_choice_begin(&asked, w.line.robot))
-		error_add(errors, "--robot: %s is not a valid name", w.line.robot);
+	if (robot_choice_begin(&asked, w.options.robot))
+		error_add(errors, "--robot: %s is not a valid name", w.options.robot);
 	if (errors->count)
 		return WRONG;
 	return robot_choice_use(&asked, errors) < 0 ? FAILED : 0;
@@ -325,7 +326,7 @@ int main(int argc, char **argv)
 		.program = PROGRAM,
 		.about = "Serves a page that shows a robot and stops it; achctl web prints the link to it.",
 		.rows = rows,
-		.values = &w.line,
+		.values = &w.options,
 		.version = OPTIONS_VERSION,
 	};
 	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };

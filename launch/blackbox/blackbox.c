@@ -34,39 +34,40 @@
 #define SCAN_NS 1000000000
 #define NICE 10 /* controllers come first */
 
-struct line {
+struct blackbox_options {
 	const char *robot, *folder, *name, *config;
 	int64_t window_ns, after_ns, pause_ns, apart_ns, keep, total, mb, skipped;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_DURATION("window", struct line, window_ns, "10s", "1s", "10min", "how far back an incident goes",
+	SETTINGS_DURATION("window", struct blackbox_options, window_ns, "10s", "1s", "10min",
+			  "how far back an incident goes", .value = "TIME"),
+	SETTINGS_DURATION("after", struct blackbox_options, after_ns, "1s", "0", "1min",
+			  "recorded after the first cause", .value = "TIME"),
+	SETTINGS_DURATION("pause", struct blackbox_options, pause_ns, "10s", "0", "1h", "from one incident to the next",
 			  .value = "TIME"),
-	SETTINGS_DURATION("after", struct line, after_ns, "1s", "0", "1min", "recorded after the first cause",
-			  .value = "TIME"),
-	SETTINGS_DURATION("pause", struct line, pause_ns, "10s", "0", "1h", "from one incident to the next",
-			  .value = "TIME"),
-	SETTINGS_DURATION("apart", struct line, apart_ns, "10min", "0", "24h",
+	SETTINGS_DURATION("apart", struct blackbox_options, apart_ns, "10min", "0", "24h",
 			  "from an incident by late frames, or by an overrun, to the next such one", .value = "TIME"),
-	SETTINGS_INT("keep", struct line, keep, "", "20", "1", "10000",
+	SETTINGS_INT("keep", struct blackbox_options, keep, "", "20", "1", "10000",
 		     "incidents that are kept; the oldest are removed", .value = "N"),
-	SETTINGS_INT("total", struct line, total, "", "256", "1", "1000000",
+	SETTINGS_INT("total", struct blackbox_options, total, "", "256", "1", "1000000",
 		     "megabytes of all incidents; the oldest are removed", .value = "MB"),
-	SETTINGS_INT("size", struct line, mb, "", "64", "2", "10000",
+	SETTINGS_INT("size", struct blackbox_options, mb, "", "64", "2", "10000",
 		     "megabytes of the rolling record, a quarter for buses and the rest for channels", .value = "MB"),
-	SETTINGS_INT("skipped", struct line, skipped, "", "20", "0", "1000000",
+	SETTINGS_INT("skipped", struct blackbox_options, skipped, "", "20", "0", "1000000",
 		     "an incident is a driver that skips more ticks within half a second; 0: never", .value = "N"),
-	SETTINGS_STRING("config", struct line, config, NULL, "the robot file, all buses of which are recorded",
-			.value = "FILE"),
-	SETTINGS_STRING("folder", struct line, folder, NULL, "where incidents are written; default: with the logs",
-			.value = "DIR"),
-	SETTINGS_STRING("name", struct line, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
-	SETTINGS_STRING("robot", struct line, robot, NULL, "whose channels these are; names the folder", .value = "R"),
+	SETTINGS_STRING("config", struct blackbox_options, config, NULL,
+			"the robot file, all buses of which are recorded", .value = "FILE"),
+	SETTINGS_STRING("folder", struct blackbox_options, folder, NULL,
+			"where incidents are written; default: with the logs", .value = "DIR"),
+	SETTINGS_STRING("name", struct blackbox_options, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
+	SETTINGS_STRING("robot", struct blackbox_options, robot, NULL, "whose channels these are; names the folder",
+			.value = "R"),
 	SETTINGS_END,
 };
 
 static struct {
-	struct line line;
+	struct blackbox_options options;
 	const char *prefix;
 	char folder[RUN_PATH_MAX], bus_path[RUN_PATH_MAX], channels_path[RUN_PATH_MAX];
 
@@ -153,7 +154,7 @@ static void cause(enum trigger_kind kind, int64_t t_ns, const char *why)
 	struct freeze *f = &b.incident;
 	struct freeze_cause *c = &f->causes[f->causes_n];
 
-	if (t_ns < b.started_ns - b.line.window_ns) /* of a channel that outlived its robot */
+	if (t_ns < b.started_ns - b.options.window_ns) /* of a channel that outlived its robot */
 		return;
 	if (t_ns < b.quiet_ns || (!f->causes_n && !trigger_begins(&b.causes.trigger, kind, t_ns))) {
 		b.held_back++;
@@ -169,7 +170,7 @@ static void cause(enum trigger_kind kind, int64_t t_ns, const char *why)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
 	if (!f->causes_n++)
-		b.freeze_ns = clock_now_ns() + b.line.after_ns;
+		b.freeze_ns = clock_now_ns() + b.options.after_ns;
 }
 
 /* ---- the rolling record ---- */
@@ -177,9 +178,9 @@ static void cause(enum trigger_kind kind, int64_t t_ns, const char *why)
 static int begin_record(struct error_sink *errors)
 {
 	static struct error_sink lines = { say_line, NULL, 0 };
-	const int64_t quarter = b.line.mb * 250000; /* messages take about three times as much as frames */
+	const int64_t quarter = b.options.mb * 250000; /* messages take about three times as much as frames */
 	struct writer_options options = { .rotate_bytes = quarter / PIECES,
-					  .every_ns = b.line.window_ns / (PIECES - 1),
+					  .every_ns = b.options.window_ns / (PIECES - 1),
 					  .keep = PIECES,
 					  .total_bytes = quarter,
 					  .digits = 4,
@@ -233,12 +234,12 @@ static void freeze(void)
 	char name[FREEZE_NAME_MAX];
 
 	end_record();
-	f->from_ns = f->causes[0].t_ns - b.line.window_ns;
+	f->from_ns = f->causes[0].t_ns - b.options.window_ns;
 	if (!freeze_write(f, name, &lines)) {
 		b.incidents++;
 		report_say(&b.report, MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", name, f->causes[0].why);
 	}
-	b.quiet_ns = f->causes[0].t_ns + b.line.pause_ns;
+	b.quiet_ns = f->causes[0].t_ns + b.options.pause_ns;
 	b.freeze_ns = CLOCK_NEVER;
 	f->causes_n = 0;
 	f->more = 0;
@@ -302,7 +303,7 @@ static void say_cost(int64_t now_ns)
 		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause or --apart); record %.1f of %" PRId64
 		 " MB, %" PRIu64 " lost, memory %.1f MB, %.1f s of processor time in %.0f s",
 		 b.incidents, b.held_back, (double)(pieces_bytes(b.bus_path) + pieces_bytes(b.channels_path)) / 1e6,
-		 b.line.mb, b.lost + recorder_lost(&b.rec), own_memory(),
+		 b.options.mb, b.lost + recorder_lost(&b.rec), own_memory(),
 		 (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 			 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6,
 		 (double)(now_ns - b.started_ns) / 1e9);
@@ -429,8 +430,8 @@ static int make_folders(struct error_sink *errors)
 	if (run_path(b.bus_path, "blackbox/bus.log", errors) ||
 	    run_path(b.channels_path, "blackbox/channels.rec", errors))
 		return PROGRAM_FAILED;
-	if (b.line.folder) {
-		if (snprintf(b.folder, sizeof(b.folder), "%s", b.line.folder) >= (int)sizeof(b.folder))
+	if (b.options.folder) {
+		if (snprintf(b.folder, sizeof(b.folder), "%s", b.options.folder) >= (int)sizeof(b.folder))
 			return program_fail("--folder: %s", strerror(ENAMETOOLONG));
 	} else {
 		fd = run_folder("log", errors);
@@ -453,7 +454,7 @@ int main(int argc, char **argv)
 		.program = PROGRAM,
 		.about = "Keeps the last seconds of all buses and channels when a daemon dies or the robot stops.",
 		.rows = rows,
-		.values = &b.line,
+		.values = &b.options,
 		.arguments = "[[NAME=]BUS...]",
 		.arguments_max = BUSES_MAX,
 		.version = OPTIONS_VERSION,
@@ -466,26 +467,26 @@ int main(int argc, char **argv)
 	if (status != OPTIONS_RUN)
 		return status;
 	b.prefix = prefix ? prefix : "";
-	b.causes.trigger.skipped_max = (uint64_t)b.line.skipped;
-	b.causes.trigger.apart_ns = b.line.apart_ns;
+	b.causes.trigger.skipped_max = (uint64_t)b.options.skipped;
+	b.causes.trigger.apart_ns = b.options.apart_ns;
 	b.causes.found = cause;
 	b.causes.prefix = strlen(b.prefix);
 	b.incident.folder = b.folder;
-	b.incident.keep = b.line.keep;
-	b.incident.total_bytes = b.line.total * 1000000;
+	b.incident.keep = b.options.keep;
+	b.incident.total_bytes = b.options.total * 1000000;
 	b.incident.bus = b.bus_path;
 	b.incident.channels = b.channels_path;
-	b.incident.robot = b.line.robot ? b.line.robot : "robot";
+	b.incident.robot = b.options.robot ? b.options.robot : "robot";
 	b.started_ns = clock_now_ns();
 	b.incident.real_ns = clock_real_ns() - b.started_ns;
 	b.incident.alive = alive;
-	status = b.line.robot && run_robot(b.line.robot)
-			 ? program_wrong("--robot: %s is not a valid name", b.line.robot)
+	status = b.options.robot && run_robot(b.options.robot)
+			 ? program_wrong("--robot: %s is not a valid name", b.options.robot)
 			 : 0;
 	for (int i = 0; !status && i < argc; i++)
 		status = add_bus(argv[i]);
-	if (!status && b.line.config)
-		status = add_file(b.line.config, &errors);
+	if (!status && b.options.config)
+		status = add_file(b.options.config, &errors);
 	if (status)
 		return status;
 	clock_stop_fd(); /* from here on a signal is an orderly end */
@@ -497,8 +498,8 @@ int main(int argc, char **argv)
 		const int64_t newest_ns = freeze_newest(b.folder);
 
 		if (newest_ns) /* by a predecessor, whose causes are read again */
-			b.quiet_ns = newest_ns - b.incident.real_ns + b.line.pause_ns;
-		report_open(&b.report, PROGRAM, b.line.name, &errors); /* if it is refused, it is tried again */
+			b.quiet_ns = newest_ns - b.incident.real_ns + b.options.pause_ns;
+		report_open(&b.report, PROGRAM, b.options.name, &errors); /* if it is refused, it is tried again */
 		status = run(&errors);
 	}
 	causes_close(&b.causes);

@@ -12,7 +12,7 @@
 #define WORLD 111
 #define FAILED 1
 
-struct line {
+struct hubo_console_options {
 	const char *robot;
 	struct settings_strings commands;
 	int64_t within_ns;
@@ -20,12 +20,13 @@ struct line {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRINGS("command", struct line, commands, "carry it out and end; may be repeated", .value = "LINE",
-			 .letter = 'c'),
-	SETTINGS_STRING("robot", struct line, robot, NULL, "the robot", .value = "R"),
-	SETTINGS_DURATION("within", struct line, within_ns, "0", "0", "1h",
+	SETTINGS_STRINGS("command", struct hubo_console_options, commands, "carry it out and end; may be repeated",
+			 .value = "LINE", .letter = 'c'),
+	SETTINGS_STRING("robot", struct hubo_console_options, robot, NULL, "the robot", .value = "R"),
+	SETTINGS_DURATION("within", struct hubo_console_options, within_ns, "0", "0", "1h",
 			  "wait so long for a lifecycle in which a line is not refused"),
-	SETTINGS_BOOL("verbs", struct line, verbs, "no", "print which verb is refused in which lifecycle"),
+	SETTINGS_BOOL("verbs", struct hubo_console_options, verbs, "no",
+		      "print which verb is refused in which lifecycle"),
 	SETTINGS_END,
 };
 
@@ -135,10 +136,10 @@ static int run_commands(struct console *console, const struct settings_strings *
 	return end == CONSOLE_FAILED ? FAILED : 0;
 }
 
-static int run(const struct line *line, const char *device)
+static int run(const struct hubo_console_options *options, const char *device)
 {
-	struct console console = { .name = device, .within_ns = line->within_ns, .out = stdout, .err = stderr };
-	int status = endplate_open(&console.robot, line->robot);
+	struct console console = { .name = device, .within_ns = options->within_ns, .out = stdout, .err = stderr };
+	int status = endplate_open(&console.robot, options->robot);
 
 	if (!status)
 		status = endplate_device_open(console.robot, device, msg_joint_state_number, &console.device);
@@ -148,8 +149,8 @@ static int run(const struct line *line, const char *device)
 		endplate_close(console.robot);
 		return WORLD;
 	}
-	if (line->commands.n)
-		status = run_commands(&console, &line->commands);
+	if (options->commands.n)
+		status = run_commands(&console, &options->commands);
 	else
 		status = isatty(STDIN_FILENO) ? talk(&console) : run_script(&console, stdin);
 	endplate_close(console.robot);
@@ -158,20 +159,20 @@ static int run(const struct line *line, const char *device)
 
 int main(int argc, char **argv)
 {
-	struct line line = { 0 };
-	struct options options = { .program = "hubo-console",
+	struct hubo_console_options options = { 0 };
+	struct options command = { .program = "hubo-console",
 				   .about = "a command line for Hubo",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &options,
 				   .arguments = "[DEVICE]",
 				   .arguments_max = 1,
 				   .version = OPTIONS_VERSION };
-	int status = options_main(&options, &argc, argv);
+	int status = options_main(&command, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!line.verbs)
-		return run(&line, argc ? argv[0] : "hubo");
+	if (!options.verbs)
+		return run(&options, argc ? argv[0] : "hubo");
 	print_verbs();
 	return 0;
 }

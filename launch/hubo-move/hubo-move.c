@@ -102,14 +102,14 @@ static int home(struct endplate *robot, struct endplate_device *device, const ch
 	return status;
 }
 
-struct line {
+struct hubo_move_options {
 	int64_t for_ns;
 	const char *home;
 };
 
-static int run(const struct line *line, const char *name, motion *moves)
+static int run(const struct hubo_move_options *options, const char *name, motion *moves)
 {
-	const double for_s = (double)line->for_ns / 1e9;
+	const double for_s = (double)options->for_ns / 1e9;
 	struct endplate *robot = NULL;
 	struct endplate_device *device = NULL;
 	double t_s = -READY_S;
@@ -119,8 +119,8 @@ static int run(const struct line *line, const char *name, motion *moves)
 		status = endplate_device_open(robot, name, msg_joint_state_number, &device);
 	if (status)
 		fprintf(stderr, "hubo-move: %s: unable to open the robot: %s\n", name, endplate_errstr());
-	else if (line->home)
-		status = home(robot, device, line->home);
+	else if (options->home)
+		status = home(robot, device, options->home);
 	while (!status && (for_s <= 0 || t_s < for_s)) {
 		status = endplate_wait(robot, (int64_t)(TICK_S * 1e9), NULL);
 		t_s = step(device, moves, t_s);
@@ -130,23 +130,24 @@ static int run(const struct line *line, const char *name, motion *moves)
 }
 
 static const struct settings_row rows[] = {
-	SETTINGS_DURATION("for", struct line, for_ns, "0", "0", NULL, "end after that time; 0: never"),
-	SETTINGS_STRING("home", struct line, home, NULL, "ask this driver to home all limbs first", .value = "DRIVER"),
+	SETTINGS_DURATION("for", struct hubo_move_options, for_ns, "0", "0", NULL, "end after that time; 0: never"),
+	SETTINGS_STRING("home", struct hubo_move_options, home, NULL, "ask this driver to home all limbs first",
+			.value = "DRIVER"),
 	SETTINGS_END,
 };
 
 int main(int argc, char **argv)
 {
-	struct line line = { 0 };
-	struct options options = { .program = "hubo-move",
+	struct hubo_move_options options = { 0 };
+	struct options command = { .program = "hubo-move",
 				   .about = "has Hubo wave, or walk in place",
 				   .rows = rows,
-				   .values = &line,
+				   .values = &options,
 				   .arguments = "wave|walk [DEVICE]",
 				   .arguments_min = 1,
 				   .arguments_max = 2,
 				   .version = OPTIONS_VERSION };
-	int status = options_main(&options, &argc, argv);
+	int status = options_main(&command, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
@@ -154,5 +155,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "hubo-move: \"%s\" is not a motion; write wave or walk\n", argv[0]);
 		return 100;
 	}
-	return run(&line, argc > 1 ? argv[1] : "hubo", !strcmp(argv[0], "walk") ? walk : wave);
+	return run(&options, argc > 1 ? argv[1] : "hubo", !strcmp(argv[0], "walk") ? walk : wave);
 }

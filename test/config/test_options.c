@@ -5,29 +5,31 @@
 #include "test/config/lines.h"
 #include "test/config/sample.h"
 
-static struct line {
+static struct pciod_options {
 	const char *name, *config;
 	struct settings_strings bus, set;
 	int64_t count, for_ns;
 	double hz;
 	bool check, once;
 	int level;
-} line;
+} values;
 
 static const char *const levels[] = { "run", "hold", "estop", NULL };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("name", struct line, name, SETTINGS_REQUIRED, "the device's name in the robot file",
+	SETTINGS_STRING("name", struct pciod_options, name, SETTINGS_REQUIRED, "the device's name in the robot file",
 			.value = "N"),
-	SETTINGS_STRINGS("bus", struct line, bus, "the bus that plays a role", .value = "[ROLE=]BUS"),
-	SETTINGS_STRINGS("set", struct line, set, "a setting; wins over the file", .value = "K=V"),
-	SETTINGS_STRING("config", struct line, config, NULL, "the robot file", .value = "FILE"),
-	SETTINGS_INT("count", struct line, count, "", "10", "1", "1000", "messages kept", .value = "N", .letter = 'm'),
-	SETTINGS_REAL("hz", struct line, hz, "Hz", "1", "0.1", "8000", "messages a second", .value = "N"),
-	SETTINGS_DURATION("for", struct line, for_ns, NULL, "0", NULL, "stop after this time", .value = "TIME"),
-	SETTINGS_WORD("level", struct line, level, levels, "estop", "how much to stop", .value = "LEVEL"),
-	SETTINGS_BOOL("check", struct line, check, "no", "check everything and stop"),
-	SETTINGS_BOOL("once", struct line, once, "no", "only if it is not there", .letter = '1'),
+	SETTINGS_STRINGS("bus", struct pciod_options, bus, "the bus that plays a role", .value = "[ROLE=]BUS"),
+	SETTINGS_STRINGS("set", struct pciod_options, set, "a setting; wins over the file", .value = "K=V"),
+	SETTINGS_STRING("config", struct pciod_options, config, NULL, "the robot file", .value = "FILE"),
+	SETTINGS_INT("count", struct pciod_options, count, "", "10", "1", "1000", "messages kept", .value = "N",
+		     .letter = 'm'),
+	SETTINGS_REAL("hz", struct pciod_options, hz, "Hz", "1", "0.1", "8000", "messages a second", .value = "N"),
+	SETTINGS_DURATION("for", struct pciod_options, for_ns, NULL, "0", NULL, "stop after this time",
+			  .value = "TIME"),
+	SETTINGS_WORD("level", struct pciod_options, level, levels, "estop", "how much to stop", .value = "LEVEL"),
+	SETTINGS_BOOL("check", struct pciod_options, check, "no", "check everything and stop"),
+	SETTINGS_BOOL("once", struct pciod_options, once, "no", "only if it is not there", .letter = '1'),
 	SETTINGS_END,
 };
 
@@ -35,11 +37,11 @@ static struct options options;
 
 void setUp(void)
 {
-	memset(&line, 0, sizeof(line));
+	memset(&values, 0, sizeof(values));
 	options = (struct options){ .program = "pciod",
 				    .about = "drives Schunk PowerCube modules",
 				    .rows = rows,
-				    .values = &line,
+				    .values = &values,
 				    .version = "1.2",
 				    .settings = sample_start() };
 }
@@ -48,7 +50,7 @@ void setUp(void)
 static char *words[WORDS_MAX];
 static int words_n;
 
-/* Splits and reads a line. */
+/* Splits and reads a command line. */
 static enum options_outcome run(const char *text)
 {
 	static char copy[1024];
@@ -70,41 +72,41 @@ TEST(everything_said)
 
 	TEST_ASSERT_EQUAL_STRING("", lines);
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, outcome);
-	TEST_ASSERT_EQUAL_STRING("waist", line.name);
-	TEST_ASSERT_EQUAL_UINT(2, line.bus.n);
-	TEST_ASSERT_EQUAL_STRING("left=larm0", line.bus.item[0]);
-	TEST_ASSERT_EQUAL_STRING("larm1", line.bus.item[1]);
-	TEST_ASSERT_EQUAL_UINT(2, line.set.n);
-	TEST_ASSERT_EQUAL_STRING("a=b=c", line.set.item[0]);
-	TEST_ASSERT_EQUAL_STRING("d=e", line.set.item[1]);
-	TEST_ASSERT_EQUAL_INT64(7, line.count);
-	TEST_ASSERT_TRUE(line.hz == 2.5);
-	TEST_ASSERT_EQUAL_INT64(INT64_C(3000000000), line.for_ns);
-	TEST_ASSERT_EQUAL_INT(1, line.level);
-	TEST_ASSERT_TRUE(line.check);
-	TEST_ASSERT_FALSE(line.once);
-	TEST_ASSERT_EQUAL_STRING("-", line.config);
+	TEST_ASSERT_EQUAL_STRING("waist", values.name);
+	TEST_ASSERT_EQUAL_UINT(2, values.bus.n);
+	TEST_ASSERT_EQUAL_STRING("left=larm0", values.bus.item[0]);
+	TEST_ASSERT_EQUAL_STRING("larm1", values.bus.item[1]);
+	TEST_ASSERT_EQUAL_UINT(2, values.set.n);
+	TEST_ASSERT_EQUAL_STRING("a=b=c", values.set.item[0]);
+	TEST_ASSERT_EQUAL_STRING("d=e", values.set.item[1]);
+	TEST_ASSERT_EQUAL_INT64(7, values.count);
+	TEST_ASSERT_TRUE(values.hz == 2.5);
+	TEST_ASSERT_EQUAL_INT64(INT64_C(3000000000), values.for_ns);
+	TEST_ASSERT_EQUAL_INT(1, values.level);
+	TEST_ASSERT_TRUE(values.check);
+	TEST_ASSERT_FALSE(values.once);
+	TEST_ASSERT_EQUAL_STRING("-", values.config);
 	TEST_ASSERT_EQUAL_INT(0, words_n);
 }
 
 TEST(defaults)
 {
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, run("pciod --name waist"));
-	TEST_ASSERT_EQUAL_INT64(10, line.count);
-	TEST_ASSERT_EQUAL_INT(2, line.level);
-	TEST_ASSERT_NULL(line.config);
-	TEST_ASSERT_EQUAL_UINT(0, line.bus.n);
+	TEST_ASSERT_EQUAL_INT64(10, values.count);
+	TEST_ASSERT_EQUAL_INT(2, values.level);
+	TEST_ASSERT_NULL(values.config);
+	TEST_ASSERT_EQUAL_UINT(0, values.bus.n);
 }
 
 TEST(letters)
 {
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, run("pciod --name a -m 5 -1"));
-	TEST_ASSERT_EQUAL_INT64(5, line.count);
-	TEST_ASSERT_TRUE(line.once);
+	TEST_ASSERT_EQUAL_INT64(5, values.count);
+	TEST_ASSERT_TRUE(values.once);
 	setUp();
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, run("pciod --name a -1m64"));
-	TEST_ASSERT_EQUAL_INT64(64, line.count);
-	TEST_ASSERT_TRUE(line.once);
+	TEST_ASSERT_EQUAL_INT64(64, values.count);
+	TEST_ASSERT_TRUE(values.once);
 }
 
 TEST(arguments)
@@ -170,7 +172,7 @@ TEST(too_many_strings)
 	for (int i = 0; i < SETTINGS_STRINGS_MAX; i++)
 		strcat(text, " --bus=x");
 	TEST_ASSERT_EQUAL_INT(OPTIONS_GO, run(text));
-	TEST_ASSERT_EQUAL_UINT(SETTINGS_STRINGS_MAX, line.bus.n);
+	TEST_ASSERT_EQUAL_UINT(SETTINGS_STRINGS_MAX, values.bus.n);
 	strcat(text, " --bus=x");
 	wrong(text, "pciod: --bus: said more than 64 times\n");
 }

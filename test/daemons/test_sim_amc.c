@@ -70,28 +70,29 @@ static const char *heard(double ms)
 	}
 }
 
-struct line {
+struct exchange {
 	double ms; /* that pass after the frame */
 	const char *in, *out;
 };
 
-static void play(const struct line *lines, size_t n)
+static void play(const struct exchange *exchanges, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char where[160];
 
-		if (lines[i].in)
-			hear(lines[i].in);
-		snprintf(where, sizeof(where), "line %zu: %s", i, lines[i].in ? lines[i].in : "time passes");
-		heard(lines[i].ms);
-		if (lines[i].out)
-			TEST_ASSERT_EQUAL_STRING_MESSAGE(lines[i].out, said, where);
+		if (exchanges[i].in)
+			hear(exchanges[i].in);
+		snprintf(where, sizeof(where), "exchange %zu: %s", i,
+			 exchanges[i].in ? exchanges[i].in : "time passes");
+		heard(exchanges[i].ms);
+		if (exchanges[i].out)
+			TEST_ASSERT_EQUAL_STRING_MESSAGE(exchanges[i].out, said, where);
 	}
 }
-#define PLAY(...)                                            \
-	do {                                                 \
-		const struct line lines[] = { __VA_ARGS__ }; \
-		play(lines, COUNT(lines));                   \
+#define PLAY(...)                                                    \
+	do {                                                         \
+		const struct exchange exchanges[] = { __VA_ARGS__ }; \
+		play(exchanges, COUNT(exchanges));                   \
 	} while (0)
 
 /* The configuration of the page: RPDO 5 at 2E2, TPDO 26 at 2E3 with each SYNC; heartbeat of the host 200 ms. */

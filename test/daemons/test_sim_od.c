@@ -102,26 +102,27 @@ static void hear(const char *text)
 	od_frame(&od, &f, now_ns);
 }
 
-struct line {
+struct exchange {
 	int64_t ms; /* that pass after the frame */
 	const char *in, *out;
 };
 
-static void play(const struct line *lines, size_t n)
+static void play(const struct exchange *exchanges, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char where[160];
 
-		if (lines[i].in)
-			hear(lines[i].in);
-		snprintf(where, sizeof(where), "line %zu: %s", i, lines[i].in ? lines[i].in : "time passes");
-		TEST_ASSERT_EQUAL_STRING_MESSAGE(lines[i].out, heard(lines[i].ms), where);
+		if (exchanges[i].in)
+			hear(exchanges[i].in);
+		snprintf(where, sizeof(where), "exchange %zu: %s", i,
+			 exchanges[i].in ? exchanges[i].in : "time passes");
+		TEST_ASSERT_EQUAL_STRING_MESSAGE(exchanges[i].out, heard(exchanges[i].ms), where);
 	}
 }
-#define PLAY(...)                                            \
-	do {                                                 \
-		const struct line lines[] = { __VA_ARGS__ }; \
-		play(lines, COUNT(lines));                   \
+#define PLAY(...)                                                    \
+	do {                                                         \
+		const struct exchange exchanges[] = { __VA_ARGS__ }; \
+		play(exchanges, COUNT(exchanges));                   \
 	} while (0)
 #define BOOT                        \
 	{                           \

@@ -32,7 +32,7 @@ static int64_t now_ns = START_NS;
 
 /* ---- the script ---- */
 
-static struct line {
+static struct script_line {
 	int64_t at_ns;
 	char what[16], word[16], value[32];
 	long long number;
@@ -60,7 +60,7 @@ static void read_line(void)
 	}
 }
 
-static void put_level(const struct line *l)
+static void put_level(const struct script_line *l)
 {
 	if (!strcmp(l->word, "run"))
 		estop_talk_lower(MSG_LEVEL_RUN, (uint64_t)l->number);
@@ -71,7 +71,7 @@ static void put_level(const struct line *l)
 static struct msg_joint_ref wanted;
 static int64_t wanted_until_ns, wanted_next_ns = CLOCK_NEVER;
 
-static void want(const struct line *l)
+static void want(const struct script_line *l)
 {
 	const double value = strtod(l->value, NULL);
 
