@@ -56,7 +56,7 @@ static uint64_t count_commits(struct ach_handle *h)
 	return c;
 }
 
-static void look_for_late(struct ach_handle *h)
+static void check_late(struct ach_handle *h)
 {
 	uint64_t armed = atomic_load_explicit(&h->uring.armed, memory_order_relaxed);
 
@@ -70,7 +70,7 @@ static void look_for_late(struct ach_handle *h)
 }
 
 /* Fills v; returns how long to sleep. */
-static int64_t look(struct ach_waitv *v, size_t *n)
+static int64_t collect_waits(struct ach_waitv *v, size_t *n)
 {
 	int64_t slice = ACH_SLICE_NS;
 
@@ -80,7 +80,7 @@ static int64_t look(struct ach_waitv *v, size_t *n)
 		if (h->event_pid != ach_self_pid())
 			continue;
 		if (!h->event_thread) {
-			look_for_late(h);
+			check_late(h);
 			slice = ach_shorter(slice, ach_slice_ns(h) / 2);
 			continue;
 		}
@@ -103,7 +103,7 @@ static void *watch_run(void *arg)
 		size_t n;
 
 		pthread_mutex_lock(&watch.lock);
-		slice = look(v, &n);
+		slice = collect_waits(v, &n);
 		pthread_mutex_unlock(&watch.lock);
 		/* A channel closed and unmapped since: EFAULT, or its change was signalled. */
 		ach_sleep(v, n, slice);

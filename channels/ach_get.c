@@ -118,7 +118,7 @@ ACH_HOT static enum ach_status get_wait(ach_channel_t *chan, struct get *g, cons
 				chan->handle->woken_ns = ach_now_ns(CLOCK_MONOTONIC);
 			return get_leave(chan, r);
 		}
-		if (!chan->handle->wake_gap_ns && ach_look_newer(chan->handle, chan->seq_num))
+		if (!chan->handle->wake_gap_ns && ach_poll_newer(chan->handle, chan->seq_num))
 			continue;
 
 		if (!looked) {

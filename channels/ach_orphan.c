@@ -15,8 +15,8 @@
 struct segment {
 	int id;
 	size_t len;
-	bool idle;   /* old enough, and attached by no process */
-	bool looked; /* into a channel's memory, for its bell */
+	bool idle; /* old enough, and attached by no process */
+	bool read; /* bell is that of its header */
 	int bell;
 };
 
@@ -85,13 +85,13 @@ static bool is_bell(const struct segment *s)
 }
 
 /* True: a channel without a plate, or one whose creator did not come far. */
-static bool look_into(struct segment *s, bool everywhere)
+static bool read_segment(struct segment *s, bool everywhere)
 {
 	struct shmid_ds d;
 	struct ach_header *m = ach_memory_attach(s->id, s->len, false, &d);
 	bool orphan;
 
-	s->looked = true;
+	s->read = true;
 	if (!m)
 		return false;
 	s->bell = m->bell;
@@ -108,9 +108,9 @@ static bool is_named(struct segments *own, int bell)
 
 			if (is_bell(s))
 				continue;
-			if (unseen && !s->looked)
-				(void)look_into(s, false);
-			if (s->looked && s->bell == bell)
+			if (unseen && !s->read)
+				(void)read_segment(s, false);
+			if (s->read && s->bell == bell)
 				return true;
 		}
 	return false;
@@ -124,7 +124,7 @@ static int remove_segments(int age_s, bool everywhere)
 	for (size_t i = 0; i < own.n; i++) {
 		struct segment *s = &own.at[i];
 
-		if (s->idle && !is_bell(s) && look_into(s, everywhere) && !shmctl(s->id, IPC_RMID, NULL)) {
+		if (s->idle && !is_bell(s) && read_segment(s, everywhere) && !shmctl(s->id, IPC_RMID, NULL)) {
 			s->bell = -1; /* it names none any more */
 			removed++;
 		}

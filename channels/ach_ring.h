@@ -112,7 +112,7 @@ struct ach_handle {
 	void *nap_page;		   /* the control words once more, only to sleep on: ach_cancel takes them away */
 	uint64_t watching;	   /* the message whose sleepers rely on this handle's; 0: none */
 	bool streaming;		   /* the last get found a message without a sleep */
-	uint8_t look_in, look_gap; /* waits until the next look before a sleep, and how many they were the last time */
+	uint8_t poll_in, poll_gap; /* waits until the next poll before a sleep, and how many they were the last time */
 	int64_t wake_gap_ns;	   /* of ach_attr_set_wake_gap; 0: none */
 	int64_t woken_ns;	   /* when a get returned after a sleep, if there is a gap */
 
@@ -206,7 +206,7 @@ void ach_ring_bell(struct ach_handle *h, uint64_t seq);
 void ach_wake(struct ach_handle *h, uint32_t bits);
 void ach_wake_forgotten(struct ach_handle *h);
 void ach_cancel_finish(const struct ach_handle *h);
-bool ach_look_newer(struct ach_handle *h, uint64_t seq);
+bool ach_poll_newer(struct ach_handle *h, uint64_t seq);
 bool ach_rest(const ach_channel_t *chan, int64_t for_ns);
 void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns);
 void ach_watch_end(struct ach_handle *h);

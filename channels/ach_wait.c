@@ -43,7 +43,7 @@
 #define FINISH_LOOK_NS 100000
 #define FINISH_LOOKS 2500
 #define LOOKS 40		  /* before a sleep, of a reader in a stream of messages: 0.5 to 2 us */
-#define LOOK_GAP_MAX 127	  /* waits without, after looks in vain */
+#define POLL_GAP_MAX 127	  /* waits without, after polls in vain */
 #define SLICE_NO_WAITV_NS 1000000 /* before Linux 5.16 one futex can be waited for: poll the others */
 
 #define WAITV_SHARED 2u		  /* FUTEX_32 */
@@ -193,24 +193,24 @@ static inline void relax(void)
 /* A reader in a stream of messages looks for the next one a moment longer before it sleeps: its sleep costs the writer
  * a system call.  In vain, it does so less and less often: the writer may need this very processor.  One that was
  * asleep before its last message, as at any usual rate, does not look. */
-ACH_HOT bool ach_look_newer(struct ach_handle *h, uint64_t seq)
+ACH_HOT bool ach_poll_newer(struct ach_handle *h, uint64_t seq)
 {
 	if (!h->streaming || ach_outer)
 		return false;
 	h->streaming = false;
-	if (h->look_in) {
-		h->look_in--;
+	if (h->poll_in) {
+		h->poll_in--;
 		return false;
 	}
 	for (int i = 0; i < LOOKS; i++) {
 		if (ach_newer(h, seq)) {
-			h->look_gap = 0;
+			h->poll_gap = 0;
 			return true;
 		}
 		relax();
 	}
-	h->look_gap = h->look_gap < LOOK_GAP_MAX ? (uint8_t)(2 * h->look_gap + 1) : LOOK_GAP_MAX;
-	h->look_in = h->look_gap;
+	h->poll_gap = h->poll_gap < POLL_GAP_MAX ? (uint8_t)(2 * h->poll_gap + 1) : POLL_GAP_MAX;
+	h->poll_in = h->poll_gap;
 	return false;
 }
 

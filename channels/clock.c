@@ -78,8 +78,8 @@ static void refuse_slack(void)
 }
 
 /* The descriptors to poll. */
-struct looked {
-	int (*look)(struct looked *at, const struct timespec *timeout);
+struct clock_poll {
+	int (*poll)(struct clock_poll *at, const struct timespec *timeout);
 	struct clock_fd *fds;
 	size_t n;
 	int set, events_n;
@@ -88,7 +88,7 @@ struct looked {
 };
 
 /* Which descriptors are ready, after at most that time (NULL: for ever); 0 also when a signal came. */
-static int look_at_fds(struct looked *at, const struct timespec *timeout)
+static int poll_fds(struct clock_poll *at, const struct timespec *timeout)
 {
 	struct pollfd polled[CLOCK_FDS_MAX];
 	int ready;
@@ -103,14 +103,14 @@ static int look_at_fds(struct looked *at, const struct timespec *timeout)
 	return ready > 0 ? ready : 0;
 }
 
-static int look_at_set(struct looked *at, const struct timespec *timeout)
+static int poll_set(struct clock_poll *at, const struct timespec *timeout)
 {
 	const int ready = epoll_pwait2(at->set, at->events, at->events_n, timeout, NULL);
 
 	return ready < 0 && errno != EINTR ? -errno : ready > 0 ? ready : 0;
 }
 
-static int sleep_until(struct looked *at, int64_t deadline_ns)
+static int sleep_until(struct clock_poll *at, int64_t deadline_ns)
 {
 	int64_t now = real_now();
 
@@ -125,7 +125,7 @@ static int sleep_until(struct looked *at, int64_t deadline_ns)
 		else if (left > 2 * at->early_ns)
 			left -= at->early_ns;
 		timeout = (struct timespec){ .tv_sec = left / S_NS, .tv_nsec = left % S_NS };
-		ready = at->look(at, deadline_ns == CLOCK_NEVER ? NULL : &timeout);
+		ready = at->poll(at, deadline_ns == CLOCK_NEVER ? NULL : &timeout);
 		if (ready)
 			return ready;
 		now = real_now();
@@ -136,7 +136,7 @@ static int sleep_until(struct looked *at, int64_t deadline_ns)
 
 static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
-	return sleep_until(&(struct looked){ look_at_fds, .fds = fds, .n = n }, deadline_ns);
+	return sleep_until(&(struct clock_poll){ poll_fds, .fds = fds, .n = n }, deadline_ns);
 }
 
 const struct clock_source clock_real = { real_now, real_real, real_wait, NULL, NULL };
@@ -220,14 +220,14 @@ int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns)
 {
-	struct looked at = { look_at_set, .set = set, .events_n = n, .events = events, .early_ns = EARLY_NS };
+	struct clock_poll at = { poll_set, .set = set, .events_n = n, .events = events, .early_ns = EARLY_NS };
 	struct clock_fd fd = { .fd = set, .events = POLLIN };
 	int ready;
 
 	if (source == &clock_real)
 		return sleep_until(&at, deadline_ns);
 	ready = clock_wait(&fd, 1, deadline_ns);
-	return ready > 0 ? look_at_set(&at, &(struct timespec){ 0 }) : ready;
+	return ready > 0 ? poll_set(&at, &(struct timespec){ 0 }) : ready;
 }
 
 /* ---- the end ---- */

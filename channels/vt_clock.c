@@ -33,7 +33,7 @@ static uint32_t waits;
 static struct vt_charge charge;
 static struct vt_budget budget;
 static struct {
-	uint64_t what; /* descriptors of the last look */
+	uint64_t what; /* descriptors of the last poll */
 	int64_t at_ns; /* when it last asked the kernel */
 	bool needed;   /* it must */
 	bool always;   /* a channel's descriptor may be among them, which its writers do not announce as one */
@@ -198,16 +198,16 @@ static void say_outside(void)
 }
 
 /* A set that another thread waits for, or a child of fork: in real time. */
-static int wait_outside(struct vt_look *at, int64_t deadline_ns)
+static int wait_outside(struct vt_poll *at, int64_t deadline_ns)
 {
 	int ready;
 
-	while (!(ready = at->look(at)) && now() < deadline_ns)
+	while (!(ready = at->poll(at)) && now() < deadline_ns)
 		clock_real.wait(NULL, 0, clock_real.now() + OUTSIDE_NS);
 	return ready;
 }
 
-int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
+int vt_clock_wait(struct vt_poll *at, int64_t deadline_ns)
 {
 	int ready;
 
@@ -216,7 +216,7 @@ int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
 	settle();
 	if (deadline_ns > page_now(end.page) + ASK_NS)
 		ask.needed = true;
-	ready = at->look(at);
+	ready = at->poll(at);
 	if (ready || deadline_ns <= page_now(end.page)) {
 		if (++waits > WAITS_MAX)
 			give_up("a descriptor stays readable: this process waits without an end");
@@ -225,7 +225,7 @@ int vt_clock_wait(struct vt_look *at, int64_t deadline_ns)
 	}
 	do {
 		take_turns(deadline_ns);
-		ready = at->look(at);
+		ready = at->poll(at);
 	} while (!ready && page_now(end.page) < deadline_ns);
 	if (ready && page_now(end.page) < deadline_ns)
 		say_outside();
@@ -295,7 +295,7 @@ void clock_probe(int fd, clock_rung *rung, const void *arg)
 		probes_n = place + 1;
 }
 
-static int look_probes(struct vt_look *at)
+static int poll_probes(struct vt_poll *at)
 {
 	int ready = 0;
 
@@ -310,7 +310,7 @@ static int look_probes(struct vt_look *at)
 	return ready;
 }
 
-static int look_fds(struct vt_look *at)
+static int poll_fds(struct vt_poll *at)
 {
 	uint64_t what = 0;
 	int ready;
@@ -320,11 +320,11 @@ static int look_fds(struct vt_look *at)
 	if (!vt_clock_asks(what)) {
 		for (size_t i = 0; i < at->n; i++)
 			at->fds[i].ready = 0;
-		return look_probes(at);
+		return poll_probes(at);
 	}
 	ready = clock_real.wait(at->fds, at->n, 0);
 	vt_clock_asked(ready);
-	return ready < 0 ? ready : ready + look_probes(at);
+	return ready < 0 ? ready : ready + poll_probes(at);
 }
 
 /* The robot's time, now_ns, passes at another pace, and may stand still. */
@@ -338,7 +338,7 @@ static int vt_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
 	if (!joined && !probes_n)
 		return wait_in_real_time(fds, n, deadline_ns, now());
-	return vt_clock_wait(&(struct vt_look){ look_fds, .fds = fds, .n = n }, deadline_ns);
+	return vt_clock_wait(&(struct vt_poll){ poll_fds, .fds = fds, .n = n }, deadline_ns);
 }
 
 /* A kill that was planned for its Nth action. */

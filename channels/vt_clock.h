@@ -18,7 +18,8 @@ void vt_clock_join(const char *place);
 /* With the token, before exit. */
 void vt_clock_leave(void);
 
-/* While it waits for its turn, this is called ten times a second of real time: achstart looks after achtime. */
+/* While it waits for its turn, this is called ten times a second of real time: achstart restarts an achtime that has
+ * ended. */
 void vt_clock_guard(void (*check)(void));
 
 /* The page of this process; NULL: it is on another clock. */
@@ -36,17 +37,17 @@ int vt_clock_observe(const char *path);
 
 /* ---- between vt_clock.c and vt_set.c ---- */
 
-/* What a wait looks at, without blocking: how many are ready. */
-struct vt_look {
-	int (*look)(struct vt_look *at);
+/* What a wait polls, without blocking: how many are ready. */
+struct vt_poll {
+	int (*poll)(struct vt_poll *at);
 	struct clock_fd *fds;
 	size_t n;
 	struct clock_set *set;
 	uint32_t *tags;
 };
-int vt_clock_wait(struct vt_look *at, int64_t deadline_ns);
-/* Must a look at these descriptors (a number that stands for them) ask the kernel?  Not if they are those of the last
- * look, which found nothing less than a millisecond ago, and no process has marked this one since.  Then: how many
+int vt_clock_wait(struct vt_poll *at, int64_t deadline_ns);
+/* Must a poll of these descriptors (a number that stands for them) ask the kernel?  Not if they are those of the last
+ * poll, which found nothing less than a millisecond ago, and no process has marked this one since.  Then: how many
  * were ready. */
 bool vt_clock_asks(uint64_t what);
 /* What its probe says about a descriptor; place: of the probe, from vt_clock_probe; -1: it has none. */

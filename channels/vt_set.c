@@ -100,7 +100,7 @@ static int set_remove_channel(struct clock_set *set, ach_channel_t *chan)
 	return -ENOENT;
 }
 
-static int look_set(struct vt_look *at)
+static int poll_set(struct vt_poll *at)
 {
 	struct vt_set *s = of(at->set);
 	struct epoll_event events[CLOCK_TAGS_MAX];
@@ -127,7 +127,7 @@ static int look_set(struct vt_look *at)
 
 static int set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns)
 {
-	struct vt_look at = { look_set, .set = set, .tags = tags, .n = n < CLOCK_TAGS_MAX ? n : CLOCK_TAGS_MAX };
+	struct vt_poll at = { poll_set, .set = set, .tags = tags, .n = n < CLOCK_TAGS_MAX ? n : CLOCK_TAGS_MAX };
 
 	return vt_clock_wait(&at, deadline_ns);
 }

@@ -68,7 +68,7 @@ static void add_stats(struct query_text *to, struct hub *hub, struct hub_bus *bu
 
 /* ---- the link ---- */
 
-static void link_look(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
+static void link_info(struct query_text *to, struct hub_bus *bus, const struct hub_controller *c)
 {
 	static const struct engine_node absent;
 	const struct engine_node *n = c->attachments ? engine_node(&bus->engine, c->node) : &absent;
@@ -142,7 +142,7 @@ static void answer_link(struct query_text *to, struct hub *hub, struct hub_bus *
 		return;
 	}
 	if (!strcmp(verb, "look")) {
-		link_look(to, bus, c);
+		link_info(to, bus, c);
 		return;
 	}
 	r = !strcmp(verb, "set") && key && value ? link_set(hub, bus, c, key, value)

@@ -52,10 +52,10 @@ struct mcaprec_reader {
 	struct replaced {
 		bool is;
 		uint64_t number;
-	} replaced[IDS];      /* by number of the channel: a message was given out as its bytes, and comes again */
-	bool known[IDS];      /* numbers of channels that the file described */
-	bool foreign, looked; /* without metadata of ours */
-	bool begun;	      /* the start was given out */
+	} replaced[IDS];       /* by number of the channel: a message was given out as its bytes, and comes again */
+	bool known[IDS];       /* numbers of channels that the file described */
+	bool foreign, scanned; /* without metadata of ours */
+	bool begun;	       /* the start was given out */
 	int64_t wall_ns;
 	uint64_t first_ns;
 	uint16_t numbers; /* channels of a foreign file */
@@ -150,10 +150,10 @@ static void take_channel(struct mcaprec_reader *reader, const struct mcap_channe
 		take_own_channel(c, m->metadata);
 }
 
-/* ---- the first look ---- */
+/* ---- the scan ---- */
 
 /* The time of the first message, the largest one of each channel, and the offset of the wall clock. */
-static void look_at_message(struct mcaprec_reader *reader, const struct mcap_message *m)
+static void scan_message(struct mcaprec_reader *reader, const struct mcap_message *m)
 {
 	struct channel *c = &reader->channels[m->channel];
 	struct msg_header h;
@@ -170,7 +170,7 @@ static void look_at_message(struct mcaprec_reader *reader, const struct mcap_mes
 }
 
 /* Is it one of our files?  Of others: its channels, the largest message of each, and the offset of its clocks. */
-static enum reclog_found look(struct mcaprec_reader *reader)
+static enum reclog_found scan_file(struct mcaprec_reader *reader)
 {
 	struct mcap_record m;
 	enum mcap_found found;
@@ -189,7 +189,7 @@ static enum reclog_found look(struct mcaprec_reader *reader)
 		if (m.op == MCAP_CHANNEL)
 			take_channel(reader, &m.channel);
 		if (m.op == MCAP_MESSAGE)
-			look_at_message(reader, &m.message);
+			scan_message(reader, &m.message);
 	}
 	if (own) {
 		memset(reader->channels, 0, sizeof(reader->channels));
@@ -374,9 +374,9 @@ enum reclog_found mcaprec_read(struct mcaprec_reader *reader, struct reclog_reco
 {
 	enum reclog_found given = RECLOG_FOUND_EOF;
 
-	if (!reader->looked) {
-		reader->looked = true;
-		if (look(reader) != RECLOG_FOUND_RECORD)
+	if (!reader->scanned) {
+		reader->scanned = true;
+		if (scan_file(reader) != RECLOG_FOUND_RECORD)
 			return RECLOG_FOUND_ERROR;
 	}
 	if (reader->foreign && reader->first_ns && give_beginning(reader, r))

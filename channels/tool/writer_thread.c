@@ -111,7 +111,7 @@ static bool await_retry(struct writer *w, int r)
 }
 
 /* Was the piece removed while it is written?  Then the next item begins another one. */
-static void look_after_piece(struct writer *w)
+static void check_piece(struct writer *w)
 {
 	struct stat st;
 
@@ -171,7 +171,7 @@ void *writer_run(void *arg)
 	while (!r && (c = next_chunk(w))) {
 		while ((r = write_chunk(w, c)) && await_retry(w, r))
 			;
-		look_after_piece(w);
+		check_piece(w);
 		pthread_mutex_lock(&w->lock);
 		writer_free_chunk(w, c);
 		pthread_mutex_unlock(&w->lock);

@@ -50,7 +50,7 @@ static int joint(const struct msg_joint_state *state, const char *name)
 }
 
 /* A measurement counts that is newer than the last one and complete; a driver in fault may still measure. */
-static bool look(struct endplate_device *device, void *state, size_t size)
+static bool read_new_sample(struct endplate_device *device, void *state, size_t size)
 {
 	const struct msg_header *header = state;
 	const int64_t before_ns = header->t_sample_ns;
@@ -60,11 +60,11 @@ static bool look(struct endplate_device *device, void *state, size_t size)
 	       header->t_sample_ns > before_ns;
 }
 
-static void look_at_imu(struct balanced *d, struct estimate_imu *to)
+static void read_imu(struct balanced *d, struct estimate_imu *to)
 {
 	const struct msg_imu *s = &d->imu_state;
 
-	if (!look(d->imu, &d->imu_state, sizeof(d->imu_state)))
+	if (!read_new_sample(d->imu, &d->imu_state, sizeof(d->imu_state)))
 		return;
 	*to = (struct estimate_imu){ .t_ns = s->header.t_sample_ns,
 				     .forward_m_s2 = s->acceleration[0],
@@ -73,11 +73,11 @@ static void look_at_imu(struct balanced *d, struct estimate_imu *to)
 	to->is_new = isfinite(to->forward_m_s2) && isfinite(to->up_m_s2) && isfinite(to->pitch_rate_rad_s);
 }
 
-static void look_at_wheels(struct balanced *d, struct estimate_wheels *to)
+static void read_wheels(struct balanced *d, struct estimate_wheels *to)
 {
 	const struct msg_joint_state *s = &d->wheels_state;
 
-	if (!look(d->wheels, &d->wheels_state, sizeof(d->wheels_state)))
+	if (!read_new_sample(d->wheels, &d->wheels_state, sizeof(d->wheels_state)))
 		return;
 	d->left = joint(s, "left");
 	d->right = joint(s, "right");
@@ -96,11 +96,11 @@ static void look_at_wheels(struct balanced *d, struct estimate_wheels *to)
 }
 
 /* A module that has lost its power counts from anywhere: its last angle is better. */
-static void look_at_waist(struct balanced *d, struct estimate_waist *to)
+static void read_waist(struct balanced *d, struct estimate_waist *to)
 {
 	const struct msg_joint_state *s = &d->waist_state;
 
-	if (!look(d->waist, &d->waist_state, sizeof(d->waist_state)))
+	if (!read_new_sample(d->waist, &d->waist_state, sizeof(d->waist_state)))
 		return;
 	d->bends = joint(s, d->settings.waist_joint);
 	if (d->bends < 0 || s->common.latches & MSG_LATCH_POSITION_UNKNOWN || !(s->status[d->bends] & MSG_JOINT_HOMED))
@@ -162,9 +162,9 @@ static void balance(struct balanced *d, struct drv *drv, const struct drv_orders
 	};
 	struct estimate_inputs inputs = { 0 };
 
-	look_at_imu(d, &inputs.imu);
-	look_at_wheels(d, &inputs.wheels);
-	look_at_waist(d, &inputs.waist);
+	read_imu(d, &inputs.imu);
+	read_wheels(d, &inputs.wheels);
+	read_waist(d, &inputs.waist);
 	d->known = balance_tick(&d->balance, &inputs, &wanted, orders->dt_s, orders->now_ns);
 	if (d->known && d->settings.stands && orders->armed && d->balance.mode == MSG_BALANCE_OFF)
 		balance_stand(&d->balance);

@@ -203,7 +203,7 @@ static void close_all(void *self)
 /* ---- the joystick ---- */
 
 /* To open one allocates and takes milliseconds; without one there is nothing that joyd could delay. */
-static void look_for_joystick(struct joyd *j, struct drv *drv, int64_t now_ns)
+static void open_joystick(struct joyd *j, struct drv *drv, int64_t now_ns)
 {
 	int status;
 
@@ -226,7 +226,7 @@ static void read_joystick(struct joyd *j, struct drv *drv, int64_t now_ns)
 	int status;
 
 	if (!j->device)
-		look_for_joystick(j, drv, now_ns);
+		open_joystick(j, drv, now_ns);
 	if (!j->device)
 		return;
 	status = joy_device_read(j->device, &j->joy, now_ns);

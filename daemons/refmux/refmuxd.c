@@ -103,7 +103,7 @@ static void close_output(void *self)
 
 /* ---- in a tick ---- */
 
-static void look(struct refmuxd *m)
+static void read_driver_state(struct refmuxd *m)
 {
 	uint32_t count = 0;
 
@@ -158,7 +158,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	struct refmuxd *m = self;
 	union refmux_ref ref;
 
-	look(m);
+	read_driver_state(m);
 	if (m->seen && !(m->view.doubts & ENDPLATE_SILENT))
 		drv_well(drv, DRV_ALL, SILENT);
 	else

@@ -22,7 +22,7 @@ static void found(struct jmc_home *h, double counts)
 	begin(h, JMC_HOME_OFFSET, counts);
 }
 
-static void look(struct jmc_home *h, const struct jmc_home_sense *s)
+static void advance_phase(struct jmc_home *h, const struct jmc_home_sense *s)
 {
 	const bool by_jam = h->order.mode == JMC_HOME_BY_JAM;
 
@@ -46,7 +46,7 @@ double jmc_home_step(struct jmc_home *h, const struct jmc_home_sense *s)
 
 	if (!jmc_home_runs(h))
 		return 0;
-	look(h, s);
+	advance_phase(h, s);
 	if (h->phase == JMC_HOME_OFF)
 		return -h->order.direction * h->order.to_limit;
 	if (h->phase == JMC_HOME_SEEK)

@@ -40,7 +40,7 @@ void stop_lose(struct stop *stop)
 	stop->closed = 0;
 }
 
-enum stop_state stop_look(struct stop *stop, int64_t now_ns)
+enum stop_state stop_evaluate(struct stop *stop, int64_t now_ns)
 {
 	if (stop->read && now_ns - stop->read_ns > stop->rules.silent_after_ns)
 		stop_lose(stop);

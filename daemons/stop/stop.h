@@ -2,7 +2,7 @@
  *
  *	stop_read(&stop, closed, t_ns);		each reading: a bit for each channel that is closed
  *	stop_lose(&stop);			nothing can be read
- *	if (stop_look(&stop, now_ns) != STOP_CLOSED)
+ *	if (stop_evaluate(&stop, now_ns) != STOP_CLOSED)
  *		(raise the e-stop)
  *
  * Pure: times are arguments.  The input is closed while every channel is, and has been for close_after_ns, and readings
@@ -45,7 +45,7 @@ struct stop {
 
 void stop_read(struct stop *stop, unsigned int closed, int64_t t_ns);
 void stop_lose(struct stop *stop);
-enum stop_state stop_look(struct stop *stop, int64_t now_ns);
+enum stop_state stop_evaluate(struct stop *stop, int64_t now_ns);
 
 /* Where a frame of an I/O module has the channels. */
 struct stop_frame {

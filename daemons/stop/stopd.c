@@ -22,7 +22,7 @@ struct stopd {
 	int64_t retry_ns;
 	bool unable; /* to open the lines: reported */
 	enum stop_state state;
-	bool looked;		    /* state is that of a tick before */
+	bool evaluated;		    /* state is that of a tick before */
 	int64_t first_ns, heard_ns; /* the first reading, and the last; 0: none */
 	struct endplate *robot;
 };
@@ -189,10 +189,10 @@ static void report(struct stopd *s, struct drv *drv, enum stop_state before)
 			drv_fault(drv, DRV_ALL, words[i].code, "%s", words[i].text);
 		else
 			drv_well(drv, DRV_ALL, words[i].code);
-	if ((s->state != before || !s->looked) && s->state < STOP_SILENT)
+	if ((s->state != before || !s->evaluated) && s->state < STOP_SILENT)
 		drv_event(drv, s->state == STOP_OPEN ? MSG_SEVERITY_WARNING : MSG_SEVERITY_INFO, words[s->state].code,
 			  "%s", words[s->state].text);
-	s->looked = true;
+	s->evaluated = true;
 }
 
 /* Raised once for each level below: the loop reads the e-stop before the tick, also a level that was lowered. */
@@ -215,7 +215,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 		read_lines(s, drv, orders->now_ns);
 	else if (drv_bus_dead(drv, 0))
 		stop_lose(&s->stop);
-	s->state = stop_look(&s->stop, orders->now_ns);
+	s->state = stop_evaluate(&s->stop, orders->now_ns);
 	raise_if_lower(s, drv, orders->level);
 	report(s, drv, before);
 	drv_complete(drv);

@@ -37,7 +37,7 @@ static int no_achstart(const struct ctl_line *line)
 
 /* ---- drivers ---- */
 
-static void look(struct alone *a)
+static void read_channels(struct alone *a)
 {
 	robot_channels_read(&a->channels);
 	estop_read(&a->estop, clock_now_ns());
@@ -83,7 +83,7 @@ static int wait_quiet(struct alone *a)
 		struct estop_seen now;
 
 		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
-		look(a);
+		read_channels(a);
 		now = estop_seen(&a->estop);
 		if (!memcmp(&now, &a->seen, sizeof(now)))
 			continue;
@@ -128,7 +128,7 @@ static bool wait_taken(struct alone *a)
 
 	for (;;) {
 		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
-		look(a);
+		read_channels(a);
 		a->taken = count(a, a->base);
 		if (a->estop.judge.kept.base != a->base || a->estop.level != MSG_LEVEL_RUN)
 			return false;
@@ -175,7 +175,7 @@ int ctl_alone(const struct ctl_line *line)
 	a.line = line;
 	ctl_who(line, a.who);
 	robot_level_open(&a.estop, true, &(struct error_sink){ 0 });
-	look(&a);
+	read_channels(&a);
 	estop_mend(&a.estop, lines_begin(&why));
 	if (a.estop.channel[0].open && a.estop.channel[1].open)
 		status = arm(&a);

@@ -6,7 +6,7 @@
 #define LOOK_NS 50000000
 
 /* 0 with the daemon in *daemon, or the exit status after a line. */
-static int look(const struct ctl_line *line, struct status_daemon *daemon)
+static int ask_daemon_status(const struct ctl_line *line, struct status_daemon *daemon)
 {
 	static struct status robot;
 	const struct status_daemon *found;
@@ -91,7 +91,7 @@ static int wait_until(const struct ctl_line *line, bool stopped, int64_t before)
 
 	for (;;) {
 		struct status_daemon d;
-		const int status = look(line, &d);
+		const int status = ask_daemon_status(line, &d);
 
 		if (status)
 			return status;
@@ -112,7 +112,7 @@ static int wait_until(const struct ctl_line *line, bool stopped, int64_t before)
 int ctl_daemon_start(const struct ctl_line *line, const char *verb)
 {
 	struct status_daemon before;
-	int status = look(line, &before);
+	int status = ask_daemon_status(line, &before);
 
 	if (!status)
 		status = command(line, verb);

@@ -35,7 +35,7 @@ static void take_process(struct status *v, const char *name, int64_t now_ns)
 	d->uptime_s = (double)(now_ns - kept.spawned_ns) / 1e9;
 }
 
-static void look_at_processes(struct status *v, int64_t now_ns)
+static void read_processes(struct status *v, int64_t now_ns)
 {
 	const int state = folder_enter("state", O_RDONLY);
 	DIR *folder = state < 0 ? NULL : fdopendir(state);
@@ -176,7 +176,7 @@ size_t observe_robot(struct status *v, const struct robot_channels *channels)
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && strrchr(path, '/'))
 		STATUS_COPY(v->robot, strrchr(path, '/') + 1);
 	take_level(v, channels);
-	look_at_processes(v, clock_now_ns());
+	read_processes(v, clock_now_ns());
 	for (size_t i = 0; i < channels->n; i++)
 		take_state(v, channels->at[i]);
 	v->clock.rate_hz = NAN;

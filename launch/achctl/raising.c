@@ -21,7 +21,7 @@ static bool is_there(const struct raising *r)
 }
 
 /* A raise to hold stays one only if it is known which lowering the drivers obey; estop does not wait for that. */
-static void look(struct raising *r, int64_t now_ns)
+static void read_level(struct raising *r, int64_t now_ns)
 {
 	if (r->level == MSG_LEVEL_ESTOP) {
 		estop_read(&r->estop, now_ns);
@@ -35,7 +35,7 @@ static void put(struct raising *r, int64_t now_ns)
 {
 	struct lines lines;
 
-	look(r, now_ns);
+	read_level(r, now_ns);
 	if (!r->put || !is_there(r) || now_ns - r->put_ns >= PUT_AGAIN_NS) {
 		r->put |= !estop_raise(&r->estop, r->level, r->who, getuid(), r->why, lines_begin(&lines));
 		if (!r->put_ns || !r->put)
@@ -79,7 +79,7 @@ static void go_on_asking(struct raising *r)
 
 /* ---- drivers ---- */
 
-static void look_at_drivers(struct raising *r)
+static void read_drivers(struct raising *r)
 {
 	robot_channels_read(&r->channels);
 	r->drivers = 0;
@@ -115,7 +115,7 @@ bool raising_step(struct raising *r, int64_t now_ns)
 {
 	go_on_asking(r);
 	put(r, now_ns);
-	look_at_drivers(r);
+	read_drivers(r);
 	return !*r->behind && (r->shown || r->put || r->answered);
 }
 

@@ -150,7 +150,7 @@ static bool read_one(struct robot_channels *c, struct robot_channel *one, int op
 	}
 }
 
-static void look_at(struct robot_channels *c, struct robot_channel *one)
+static void read_channel(struct robot_channels *c, struct robot_channel *one)
 {
 	const bool all = c->each && lines_before(one->name, "-event");
 
@@ -183,7 +183,7 @@ void robot_channels_read(struct robot_channels *c)
 	c->has_clock &= find(c, "clock") != NULL;
 	c->has_balance = c->has_mux = false;
 	for (size_t i = 0; i < c->n; i++)
-		look_at(c, c->at[i]);
+		read_channel(c, c->at[i]);
 	for (size_t i = 0; i < c->n; i++)
 		find_phase(c, c->at[i]);
 }

@@ -70,7 +70,7 @@ static void raise_level(struct loop *l, enum msg_level level)
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }
 
-static void look(struct loop *l, int64_t now_ns)
+static void update_view(struct loop *l, int64_t now_ns)
 {
 	status_ask_begin(&l->achstart, 0, now_ns);
 	robot_channels_read(&l->top.channels);
@@ -211,7 +211,7 @@ static void run(struct loop *l, int signals)
 		int64_t now_ns = clock_now_ns();
 
 		if (now_ns >= l->next_ns) {
-			look(l, now_ns);
+			update_view(l, now_ns);
 			l->next_ns = now_ns + l->line->every_ns;
 		}
 		draw(l);

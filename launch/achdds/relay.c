@@ -149,7 +149,7 @@ static void make_ref(const struct relay_out *o)
 		port_close(&port);
 }
 
-static void look_out(struct relay *r, struct relay_out *o, int64_t now_ns)
+static void check_out(struct relay *r, struct relay_out *o, int64_t now_ns)
 {
 	o->look_ns = now_ns + LOOK_NS;
 	inlet_check(&r->b->inlets, &o->inlet);
@@ -256,7 +256,7 @@ int64_t relay_due(struct relay *r, int64_t now_ns)
 	next_ns = r->ask_ns;
 	for (size_t i = 0; i < r->b->plan.relay.send_n; i++) {
 		if (now_ns >= r->outs[i].look_ns)
-			look_out(r, &r->outs[i], now_ns);
+			check_out(r, &r->outs[i], now_ns);
 		if (r->outs[i].inlet.polled)
 			send_all(r, &r->outs[i], now_ns);
 		if (r->outs[i].look_ns < next_ns)

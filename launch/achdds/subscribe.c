@@ -126,7 +126,7 @@ void subscribe_close(struct subscribe *s)
 /* ---- references ---- */
 
 /* Sees the driver; true: its state can be read. */
-static bool look(struct subscribe *s, struct input *in, int64_t now_ns)
+static bool read_driver_state(struct subscribe *s, struct input *in, int64_t now_ns)
 {
 	const size_t size = msg_type_by_number(state_of(in->plan))->body->size;
 	struct endplate_view view;
@@ -224,7 +224,7 @@ static void take(struct subscribe *s, struct input *in, const struct node_sample
 
 	in->received++;
 	in->newest_ns = now_ns;
-	if (!in->plan->estop && !look(s, in, now_ns)) {
+	if (!in->plan->estop && !read_driver_state(s, in, now_ns)) {
 		refuse(s, in, &in->refused, "refused", "the device publishes no state");
 		return;
 	}
@@ -279,7 +279,7 @@ int64_t subscribe_due(struct subscribe *s, int64_t now_ns)
 		if (in->plan->estop)
 			repeat_raise(s, in, now_ns);
 		else if (now_ns >= in->look_ns)
-			look(s, in, now_ns);
+			read_driver_state(s, in, now_ns);
 		if (in->raise && in->raise_ns < next_ns)
 			next_ns = in->raise_ns;
 		if (!in->plan->estop && in->look_ns < next_ns)

@@ -83,7 +83,7 @@ static bool is_well(struct watch *w, int64_t now_ns, struct error_sink *errors)
 {
 	const char *name = w->daemon->name;
 
-	pulse_look_again(&w->pulse, now_ns); /* it may have made its channel a moment ago */
+	pulse_update_now(&w->pulse, now_ns); /* it may have made its channel a moment ago */
 	if (watch_in_fault(w)) {
 		error_add(errors, "%s: in fault%s%s", name, *watch_why(w) ? ": " : "", watch_why(w));
 		return false;

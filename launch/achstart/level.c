@@ -51,7 +51,7 @@ static void inherit(struct supervisor *s, int64_t now_ns)
 
 		if (w->daemon->alive != LAUNCH_ALIVE_STATE)
 			continue;
-		pulse_look_again(&w->pulse, now_ns);
+		pulse_update_now(&w->pulse, now_ns);
 		if (w->pulse.there)
 			lowering_add(&kept, &w->pulse.common, e->boot, e->channel[0].chan.handle->id);
 	}

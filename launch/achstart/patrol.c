@@ -123,7 +123,7 @@ void patrol_close(struct patrol *p)
 /* ---- one channel ---- */
 
 /* As a driver finds it; ACH_EAGAIN is an empty one. */
-static enum ach_status look_at(const char *name, mode_t mode)
+static enum ach_status read_channel(const char *name, mode_t mode)
 {
 	static char message[1 << 16]; /* of one thread */
 	enum ach_status status;
@@ -149,7 +149,7 @@ static bool is_broken(enum ach_status status)
 
 bool patrol_mend(const char *name)
 {
-	return is_broken(look_at(name, 0660)) && ach_unlink(name) == ACH_OK;
+	return is_broken(read_channel(name, 0660)) && ach_unlink(name) == ACH_OK;
 }
 
 /* ---- references ---- */
@@ -205,11 +205,11 @@ int patrol_begin(struct patrol *p, void (*replaced)(void *to, const char *why), 
 		const struct patrol_channel *one = &p->channels[i];
 		char why[256];
 
-		if (look_at(one->name, one->mode) == ACH_EACCES) {
+		if (read_channel(one->name, one->mode) == ACH_EACCES) {
 			snprintf(why, sizeof(why), "%s", ach_errstr());
 			if (ach_unlink(one->name) == ACH_OK)
 				replaced(to, why);
-			else if (look_at(one->name, one->mode) == ACH_EACCES)
+			else if (read_channel(one->name, one->mode) == ACH_EACCES)
 				status = port_foreign(one->name, errors);
 		}
 		if (share(p, one, errors))
@@ -241,7 +241,7 @@ const char *patrol_check(struct patrol *p)
 	p->at = (p->at + 1) % p->n;
 	share(p, one, &(struct error_sink){ 0 });
 	/* Twice: it may have been removed and made between the steps of an open. */
-	return is_broken(look_at(one->name, one->mode)) && is_broken(look_at(one->name, one->mode)) &&
+	return is_broken(read_channel(one->name, one->mode)) && is_broken(read_channel(one->name, one->mode)) &&
 			       ach_unlink(one->name) == ACH_OK
 		       ? one->name
 		       : NULL;

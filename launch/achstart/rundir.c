@@ -81,7 +81,7 @@ struct missing {
 	unsigned int n; /* of them all */
 };
 
-static struct missing look(const struct supervisor *s)
+static struct missing find_missing(const struct supervisor *s)
 {
 	struct missing missing = { .lock = !folder_is_locked(s->lock) };
 
@@ -177,7 +177,7 @@ void rundir_check(struct supervisor *s, int64_t now_ns)
 	if (now_ns < s->rundir_ns)
 		return;
 	s->rundir_ns = now_ns + EVERY_NS;
-	missing = look(s);
+	missing = find_missing(s);
 	if (!missing.n) {
 		s->reported_folder = false; /* put right by hand */
 		return;

@@ -111,7 +111,7 @@ static int start_achtime(const struct virtual_line *line, struct error_sink *err
 }
 
 /* The clock stands still without achtime when it is needed next: another one carries on. */
-static void look_after_achtime(void)
+static void restart_ended_achtime(void)
 {
 	struct clock_fd fd = { .fd = run.achtime_fd, .events = POLLIN };
 
@@ -198,7 +198,7 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 	if (given)
 		snprintf(run.path, sizeof(run.path), "%s", given + strcspn(given, " ") + 1);
 	else
-		vt_clock_guard(look_after_achtime);
+		vt_clock_guard(restart_ended_achtime);
 	run.given = given;
 	run.launch = launch;
 	run.line = line;

@@ -43,14 +43,14 @@ static int64_t silent_ns(const struct supervisor *s, const struct watch *w, int6
 }
 
 /* Reads /proc only for a daemon that is late.  Before it is called hung, looks whether it could be heard. */
-static enum hung_verdict look_for_hang(struct supervisor *s, struct watch *w, int64_t patience_ns, int64_t now_ns)
+static enum hung_verdict check_hang(struct supervisor *s, struct watch *w, int64_t patience_ns, int64_t now_ns)
 {
 	int64_t silence_ns = silent_ns(s, w, now_ns);
 
 	if (silence_ns <= patience_ns / 2 - SUPERVISE_LOOK_NS)
 		return HUNG_NO;
 	if (silence_ns > patience_ns && w->daemon->alive == LAUNCH_ALIVE_STATE)
-		pulse_look_again(&w->pulse, now_ns); /* it may publish in another file by now */
+		pulse_update_now(&w->pulse, now_ns); /* it may publish in another file by now */
 	else if (silence_ns > patience_ns)
 		rundir_listen(s, now_ns);
 	silence_ns = silent_ns(s, w, now_ns);
@@ -62,7 +62,7 @@ static enum hung_verdict look_for_hang(struct supervisor *s, struct watch *w, in
 
 static bool is_hung(struct supervisor *s, struct watch *w, int64_t patience_ns, int64_t now_ns)
 {
-	return look_for_hang(s, w, patience_ns, now_ns) >= HUNG_YES;
+	return check_hang(s, w, patience_ns, now_ns) >= HUNG_YES;
 }
 
 /* Since its process began. */
@@ -217,7 +217,7 @@ static void keep(struct supervisor *s, struct watch *w, int64_t now_ns)
 }
 
 /* Keeps its latches in the state file, so that its successor finds them even if the channel is lost. */
-static void look_at_state(struct supervisor *s, struct watch *w, int64_t now_ns)
+static void read_state(struct supervisor *s, struct watch *w, int64_t now_ns)
 {
 	pulse_update(&w->pulse, now_ns);
 	if (!w->pulse.there || w->kept.latches == w->pulse.common.latches)
@@ -355,7 +355,7 @@ void watch_reap(struct supervisor *s, struct watch *w, int64_t now_ns)
 	if (!child_ended(&w->child, &status))
 		return;
 	if (w->daemon->alive == LAUNCH_ALIVE_STATE)
-		look_at_state(s, w, now_ns); /* which incarnation it was */
+		read_state(s, w, now_ns); /* which incarnation it was */
 	logs_end(&w->log, now_ns);
 	child_end_text(w->last_end, status);
 	snprintf(how, sizeof(how), "%s, up %.3f s, incarnation %u", w->last_end,
@@ -420,7 +420,7 @@ void watch_update(struct supervisor *s, struct watch *w, int64_t now_ns)
 	events_follow(&s->events, &w->event_port, &w->trouble, now_ns);
 	if (w->event_port.type)
 		port_reopen(&w->event_port, now_ns, LOOK_NS);
-	look_at_state(s, w, now_ns);
+	read_state(s, w, now_ns);
 	mend_channel(s, w, now_ns);
 	if (w->policy.adopted && w->policy.state == POLICY_STARTING && lives_as_ready(w))
 		become_ready(s, w, now_ns);

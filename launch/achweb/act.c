@@ -142,7 +142,7 @@ static void replied(struct acts *acts, struct act *a)
 }
 
 /* Is it ready, in another process than before a restart?  By an answer of achstart that is newer than the command. */
-static void look_at_daemon(struct acts *acts, struct act *a, int64_t now_ns)
+static void check_daemon(struct acts *acts, struct act *a, int64_t now_ns)
 {
 	const struct status_daemon *d = status_find_daemon(&acts->view->status, a->order.name);
 	const bool fresh = !acts->view->achstart.away && acts->view->answers > a->answers + 1;
@@ -179,7 +179,7 @@ static void step(struct acts *acts, struct act *a, int64_t now_ns)
 	int status;
 
 	if (!a->asking) {
-		look_at_daemon(acts, a, now_ns);
+		check_daemon(acts, a, now_ns);
 		return;
 	}
 	status = ask_step(&a->ask, lines_begin(&why));

@@ -240,7 +240,7 @@ static void replace(struct blob **old, struct blob *blob, uint64_t *number)
 	++*number;
 }
 
-static void look(struct server *s, int64_t now_ns)
+static void update_snapshots(struct server *s, int64_t now_ns)
 {
 	const uint64_t events = s->view.events_n;
 
@@ -256,7 +256,7 @@ static void look(struct server *s, int64_t now_ns)
 }
 
 /* Between two snapshots only the channels are read. */
-static void look_for_studios(struct server *s, int64_t now_ns)
+static void update_studios(struct server *s, int64_t now_ns)
 {
 	if (!s->studios_n || now_ns < s->studio_ns)
 		return;
@@ -359,10 +359,10 @@ int64_t server_turn(struct server *s, int64_t now_ns)
 	next_ns = act_step(&s->acts, now_ns);
 	used = s->pages_n || s->studios_n || next_ns != CLOCK_NEVER;
 	if (used && now_ns >= s->look_ns) {
-		look(s, now_ns);
+		update_snapshots(s, now_ns);
 		s->look_ns = now_ns + SERVER_LOOK_NS;
 	}
-	look_for_studios(s, now_ns);
+	update_studios(s, now_ns);
 	write_all(s, now_ns);
 	if (used)
 		next_ns = sooner(next_ns, s->look_ns);

@@ -32,7 +32,7 @@ static enum ach_status open_channel(struct pulse *p)
 	return ach_open(&p->chan, p->channel, &attr);
 }
 
-static void look_at_file(struct pulse *p, int64_t now_ns)
+static void check_file(struct pulse *p, int64_t now_ns)
 {
 	int unlinked = 0;
 
@@ -94,7 +94,7 @@ void pulse_update(struct pulse *p, int64_t now_ns)
 	} msg; /* of one thread */
 	size_t len;
 
-	look_at_file(p, now_ns);
+	check_file(p, now_ns);
 	if (!p->open)
 		return;
 	switch (ach_get(&p->chan, &msg, sizeof(msg), &len, NULL, ACH_O_LAST)) {
@@ -115,7 +115,7 @@ void pulse_update(struct pulse *p, int64_t now_ns)
 	measure_rate(p, now_ns);
 }
 
-void pulse_look_again(struct pulse *p, int64_t now_ns)
+void pulse_update_now(struct pulse *p, int64_t now_ns)
 {
 	p->look_ns = 0;
 	pulse_update(p, now_ns);

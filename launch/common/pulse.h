@@ -30,7 +30,7 @@ void pulse_close(struct pulse *pulse);
  * second).  Never makes one. */
 void pulse_update(struct pulse *pulse, int64_t now_ns);
 /* The same, and looks at the file whether it is time or not. */
-void pulse_look_again(struct pulse *pulse, int64_t now_ns);
+void pulse_update_now(struct pulse *pulse, int64_t now_ns);
 /* Of the newest publication; INT64_MAX: none. */
 int64_t pulse_age_ns(const struct pulse *pulse, int64_t now_ns);
 

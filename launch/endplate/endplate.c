@@ -250,7 +250,7 @@ int64_t endplate_now_ns(void)
 /* ---- the e-stop ---- */
 
 /* Begins where the drivers are: with the lowering that their states say they obey. */
-static enum msg_level look(struct endplate *r, int64_t now_ns)
+static enum msg_level read_level(struct endplate *r, int64_t now_ns)
 {
 	struct estop *e = &r->estop;
 	struct estop_kept kept = { 0 };
@@ -266,14 +266,14 @@ static enum msg_level look(struct endplate *r, int64_t now_ns)
 
 enum msg_level endplate_level(struct endplate *robot)
 {
-	return look(robot, clock_now_ns());
+	return read_level(robot, clock_now_ns());
 }
 
 int endplate_raise(struct endplate *robot, enum msg_level level, const char *why)
 {
 	if (level != MSG_LEVEL_HOLD && level != MSG_LEVEL_ESTOP)
 		return -EINVAL;
-	look(robot, clock_now_ns());
+	read_level(robot, clock_now_ns());
 	return estop_raise(&robot->estop, level, program_invocation_short_name, getuid(), why ? why : "",
 			   &(struct error_sink){ 0 });
 }

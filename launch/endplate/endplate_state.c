@@ -165,7 +165,7 @@ int endplate_max_age(struct endplate_device *d, int64_t max_age_ns)
 /* ---- references ---- */
 
 /* Header and common block of the newest state, where they lie: the cursor of endplate_state does not move. */
-static int look_at_front(struct endplate_device *d, struct front *front, int64_t now_ns)
+static int peek_front(struct endplate_device *d, struct front *front, int64_t now_ns)
 {
 	const uint64_t cursor = d->state.chan.seq_num;
 	const void *inside;
@@ -197,7 +197,7 @@ static int check_driver(struct endplate_device *d, int64_t now_ns)
 
 	if (!d->seen)
 		return -ENODATA;
-	status = look_at_front(d, &front, now_ns);
+	status = peek_front(d, &front, now_ns);
 	if (status)
 		return status;
 	if (front.header.incarnation != d->incarnation)

@@ -21,7 +21,7 @@ static void take(struct endplate *r, const struct msg_clock *msg, int64_t now_ns
 	r->clock_ns = msg->header.t_publish_ns;
 }
 
-static void look_at_clock(struct endplate *r, int64_t now_ns)
+static void read_clock(struct endplate *r, int64_t now_ns)
 {
 	struct msg_clock msg;
 	enum ach_status status;
@@ -62,7 +62,7 @@ int endplate_wait(struct endplate *r, int64_t period_ns, struct endplate_tick *t
 
 	if (period_ns < PERIOD_MIN_NS || period_ns > PERIOD_MAX_NS)
 		return -EINVAL;
-	look_at_clock(r, now_ns);
+	read_clock(r, now_ns);
 	due_ns = tick_before(r, &period_ns, now_ns);
 	/* The tick of the previous call, or of a phase that has changed a little, is not returned twice. */
 	if (!r->tick_ns || due_ns - r->tick_ns < period_ns / 2)

@@ -29,9 +29,9 @@ static double value(const struct frame *move)
 }
 
 /* It says where it is by itself; how fast, from two samples. */
-static void look(struct bus *probe, struct safety_look *seen)
+static void observe(struct bus *probe, struct safety_reading *seen)
 {
-	struct safety_look last = { 0 };
+	struct safety_reading last = { 0 };
 	struct bus_frame got;
 
 	for (safety_wait_begin();; safety_wait("two samples", __LINE__)) {
@@ -73,7 +73,7 @@ const struct safety_actuator safety_amciod = {
 	.resolution_rad_s = COUNTS_S_PER_RAW * RAD_PER_COUNT,
 
 	.answers = { ID_SAMPLE, 0x7FF },
-	.look = look,
+	.observe = observe,
 	.watchdog_ms = 200,
 	.rests_ns = 750 * SAFETY_MS,
 	.rests_rad = 0.5 * 0.5,

@@ -24,7 +24,7 @@ static double value(const struct frame *move)
 }
 
 /* It says where it is by itself, every 5 ms. */
-static void look(struct bus *probe, struct safety_look *seen)
+static void observe(struct bus *probe, struct safety_reading *seen)
 {
 	struct bus_frame got;
 
@@ -60,7 +60,7 @@ const struct safety_actuator safety_exampled = {
 	.resolution_rad_s = 1e-3,
 
 	.answers = { ID_STATE, 0x7FF },
-	.look = look,
+	.observe = observe,
 	.rests_ns = 150 * SAFETY_MS, /* 100 ms, and its braking time */
 	.rests_rad = 0.5 * 0.15,
 	.brakes_rad_s2 = 20,

@@ -72,7 +72,7 @@ struct safety_event {
 };
 
 /* What the device itself says on the wire, and when. */
-struct safety_look {
+struct safety_reading {
 	int64_t t_ns;
 	double position_rad, velocity_rad_s;
 };
@@ -110,7 +110,7 @@ struct safety_actuator {
 
 	/* Without a driver: it stands within this time and way, as its page says with this watchdog. */
 	struct bus_filter answers;
-	void (*look)(struct bus *probe, struct safety_look *look);
+	void (*observe)(struct bus *probe, struct safety_reading *seen);
 	int watchdog_ms;
 	int64_t rests_ns;
 	double rests_rad, brakes_rad_s2;

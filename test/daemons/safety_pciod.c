@@ -74,7 +74,7 @@ static double ask(struct bus *probe, uint8_t parameter, int64_t *asked_ns)
 	}
 }
 
-static void look(struct bus *probe, struct safety_look *seen)
+static void observe(struct bus *probe, struct safety_reading *seen)
 {
 	int64_t later_ns;
 
@@ -139,7 +139,7 @@ const struct safety_actuator safety_pciod = {
 	.resolution_rad_s = 1e-6, /* singles */
 
 	.answers = { ID_ANSWER, 0x7FF },
-	.look = look,
+	.observe = observe,
 	.watchdog_ms = 50,
 	.rests_ns = 300 * SAFETY_MS,
 	.rests_rad = 5 * DEGREE,

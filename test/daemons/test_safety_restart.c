@@ -203,7 +203,7 @@ TEST_NEEDS(the_device_makes_itself_safe, SAFETY_VELOCITIES)
 {
 	const struct bus_options options = { .filters = &safety_on->answers, .filters_n = 1 };
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct safety_look seen, moved = { .velocity_rad_s = SAFETY_VELOCITY };
+	struct safety_reading seen, moved = { .velocity_rad_s = SAFETY_VELOCITY };
 	struct bus *probe;
 	int64_t dead_ns;
 	double from_rad;
@@ -217,7 +217,7 @@ TEST_NEEDS(the_device_makes_itself_safe, SAFETY_VELOCITIES)
 	dead_ns = safety_last(SAFETY_MOVE)->t_ns;
 	if (safety_last(SAFETY_FEED) && safety_last(SAFETY_FEED)->t_ns > dead_ns)
 		dead_ns = safety_last(SAFETY_FEED)->t_ns;
-	for (safety_on->look(probe, &seen); fabs(seen.velocity_rad_s) > 1e-3; safety_on->look(probe, &seen)) {
+	for (safety_on->observe(probe, &seen); fabs(seen.velocity_rad_s) > 1e-3; safety_on->observe(probe, &seen)) {
 		if (seen.t_ns - dead_ns > safety_on->rests_ns)
 			TEST_FAIL_MESSAGE("it moves for longer than its page says");
 		moved = seen;
@@ -232,7 +232,7 @@ TEST_NEEDS(the_device_makes_itself_safe, SAFETY_VELOCITIES)
 				 text);
 	moved = seen;
 	for (int i = 0; i < 20; i++) {
-		safety_on->look(probe, &seen);
+		safety_on->observe(probe, &seen);
 		TEST_ASSERT_EQUAL_DOUBLE(moved.position_rad, seen.position_rad);
 	}
 	TEST_ASSERT_EQUAL(0, safety_count(SAFETY_MOVE, dead_ns));

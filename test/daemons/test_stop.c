@@ -40,7 +40,7 @@ static void play(const struct step *steps, size_t n, const char *name)
 		else if (steps[i].closed != NOTHING)
 			stop_read(&stop, steps[i].closed, t_ns);
 		snprintf(what, sizeof(what), "%s at %d ms", name, steps[i].at_ms);
-		TEST_ASSERT_EQUAL_MESSAGE(steps[i].state, stop_look(&stop, t_ns), what);
+		TEST_ASSERT_EQUAL_MESSAGE(steps[i].state, stop_evaluate(&stop, t_ns), what);
 	}
 }
 
@@ -76,7 +76,7 @@ TEST(an_opening_between_two_looks_counts)
 	PLAY("closed", { 0, 3, STOP_OPEN }, { 50, 3, STOP_OPEN }, { 100, 3, STOP_CLOSED });
 	stop_read(&stop, 0, BEGIN + 101 * MS);
 	stop_read(&stop, 3, BEGIN + 102 * MS);
-	TEST_ASSERT_EQUAL(STOP_OPEN, stop_look(&stop, BEGIN + 103 * MS));
+	TEST_ASSERT_EQUAL(STOP_OPEN, stop_evaluate(&stop, BEGIN + 103 * MS));
 }
 
 TEST(silence_and_loss_count_as_open_and_it_has_to_close_again)
@@ -90,9 +90,9 @@ TEST(silence_and_loss_count_as_open_and_it_has_to_close_again)
 	TEST_ASSERT_EQUAL(0, stop.closed);
 	/* Silence ends the readings even without a tick in between. */
 	PLAY("silent between looks", { 0, 3, STOP_OPEN }, { 50, 3, STOP_OPEN });
-	stop_look(&stop, BEGIN + 101 * MS);
+	stop_evaluate(&stop, BEGIN + 101 * MS);
 	stop_read(&stop, 3, BEGIN + 102 * MS);
-	TEST_ASSERT_EQUAL(STOP_OPEN, stop_look(&stop, BEGIN + 120 * MS));
+	TEST_ASSERT_EQUAL(STOP_OPEN, stop_evaluate(&stop, BEGIN + 120 * MS));
 }
 
 TEST(channels_that_differ_for_too_long_have_to_be_open_once)
@@ -118,11 +118,11 @@ TEST(one_channel_alone_never_differs)
 	stop.rules.channels = 1;
 	for (int ms = 0; ms < 1000; ms += 20) {
 		stop_read(&stop, 2 | (ms / 20 % 2), BEGIN + ms * MS);
-		TEST_ASSERT_EQUAL(STOP_OPEN, stop_look(&stop, BEGIN + ms * MS));
+		TEST_ASSERT_EQUAL(STOP_OPEN, stop_evaluate(&stop, BEGIN + ms * MS));
 	}
 	stop.rules.close_after_ns = 0;
 	stop_read(&stop, 1, BEGIN + 1000 * MS);
-	TEST_ASSERT_EQUAL(STOP_CLOSED, stop_look(&stop, BEGIN + 1000 * MS));
+	TEST_ASSERT_EQUAL(STOP_CLOSED, stop_evaluate(&stop, BEGIN + 1000 * MS));
 	TEST_ASSERT_EQUAL(1, stop.closed);
 }
 

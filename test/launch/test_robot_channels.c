@@ -111,7 +111,7 @@ TEST(test_a_strangers_channel)
 		put_state("imu-state", START);
 		umask(0022);
 		TEST_ASSERT_EQUAL(0, seteuid(0));
-		pulse_look_again(&pulse, START);
+		pulse_update_now(&pulse, START);
 		TEST_ASSERT_EQUAL(own, pulse.there);
 		TEST_ASSERT_EQUAL(own, look("imu-state") != NULL);
 		TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(full("imu-state")));

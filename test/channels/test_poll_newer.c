@@ -1,5 +1,5 @@
-/* test_look.c: a reader in a stream of messages looks for the next one before it sleeps; in vain, less and less often.
- */
+/* test_poll_newer.c: a reader in a stream of messages polls for the next one before it sleeps; in vain, less and less
+ * often. */
 #include <unistd.h>
 
 #include "channels/ach.h"
@@ -12,7 +12,7 @@ static ach_channel_t chan;
 
 void setUp(void)
 {
-	lib_name(name, "look");
+	lib_name(name, "poll");
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 8, 64, NULL));
 	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, name, NULL));
 }
@@ -50,12 +50,12 @@ static void stream_and_wait(void)
 
 TEST(a_newer_one_ends_the_looks)
 {
-	chan.handle->look_gap = 7;
+	chan.handle->poll_gap = 7;
 	put();
 	TEST_ASSERT_EQUAL(ACH_OK, get(NULL));
 	put();
-	TEST_ASSERT_TRUE(ach_look_newer(chan.handle, chan.seq_num));
-	TEST_ASSERT_EQUAL(0, chan.handle->look_gap);
+	TEST_ASSERT_TRUE(ach_poll_newer(chan.handle, chan.seq_num));
+	TEST_ASSERT_EQUAL(0, chan.handle->poll_gap);
 }
 
 TEST(looks_in_vain_become_rare)
@@ -64,12 +64,12 @@ TEST(looks_in_vain_become_rare)
 
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++) {
 		stream_and_wait(); /* looks */
-		TEST_ASSERT_EQUAL(gaps[i], chan.handle->look_gap);
-		TEST_ASSERT_EQUAL(gaps[i], chan.handle->look_in);
+		TEST_ASSERT_EQUAL(gaps[i], chan.handle->poll_gap);
+		TEST_ASSERT_EQUAL(gaps[i], chan.handle->poll_in);
 		for (unsigned int left = gaps[i]; left--;) {
 			stream_and_wait(); /* does not */
-			TEST_ASSERT_EQUAL(gaps[i], chan.handle->look_gap);
-			TEST_ASSERT_EQUAL(left, chan.handle->look_in);
+			TEST_ASSERT_EQUAL(gaps[i], chan.handle->poll_gap);
+			TEST_ASSERT_EQUAL(left, chan.handle->poll_in);
 		}
 	}
 }
@@ -88,6 +88,6 @@ TEST(no_look_after_a_sleep)
 	TEST_ASSERT_EQUAL(ACH_OK, get(&hang));
 	TEST_ASSERT_EQUAL(0, lib_join(writer));
 	TEST_ASSERT_FALSE(chan.handle->streaming);
-	TEST_ASSERT_FALSE(ach_look_newer(chan.handle, chan.seq_num));
-	TEST_ASSERT_EQUAL(0, chan.handle->look_gap);
+	TEST_ASSERT_FALSE(ach_poll_newer(chan.handle, chan.seq_num));
+	TEST_ASSERT_EQUAL(0, chan.handle->poll_gap);
 }
