@@ -22,7 +22,7 @@ static void report_level(struct drv *drv, enum msg_level before)
 bool drv_read_estop(struct drv *drv, int64_t now_ns)
 {
 	const enum msg_level before = drv->estop.level;
-	const uint64_t base = drv->estop.judge.kept.base;
+	const uint64_t base = drv->estop.rule.kept.base;
 
 	estop_read(&drv->estop, now_ns);
 	drv->estop_ns = now_ns;
@@ -31,7 +31,7 @@ bool drv_read_estop(struct drv *drv, int64_t now_ns)
 	if (drv->estop.invalid != drv->estop_invalid)
 		drv_event(drv, MSG_SEVERITY_WARNING, "estop-invalid", "%s", drv->estop.invalid_why);
 	drv->estop_invalid = drv->estop.invalid;
-	return drv->estop.level != before || drv->estop.judge.kept.base != base;
+	return drv->estop.level != before || drv->estop.rule.kept.base != base;
 }
 
 bool drv_armed(const struct drv *drv)

@@ -115,7 +115,7 @@ int estop_take_over(struct estop *e, const struct estop_options *options, struct
 	e->level = MSG_LEVEL_ESTOP;
 	e->suspended_ns = clock_suspended_ns();
 	boot_id_read(e->boot);
-	estop_rule_start(&e->judge, options->predecessor, e->boot);
+	estop_rule_start(&e->rule, options->predecessor, e->boot);
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++) {
 		struct estop_channel *c = &e->channel[i];
 
@@ -240,15 +240,15 @@ static void copy_text(char *to, const char *from, size_t size)
 
 static void keep_reason(struct estop *e)
 {
-	const struct msg_estop *m = e->judge.because;
+	const struct msg_estop *m = e->rule.because;
 
 	if (m && m->kind == ESTOP_INVALID)
 		m = NULL;
 	copy_text(e->who, m ? m->who : "", sizeof(e->who));
-	copy_text(e->why, m ? m->why : e->judge.because ? e->invalid_why : e->judge.reason, sizeof(e->why));
+	copy_text(e->why, m ? m->why : e->rule.because ? e->invalid_why : e->rule.reason, sizeof(e->why));
 	e->since_ns = m ? m->header.t_publish_ns : 0;
-	if (e->judge.base)
-		e->epoch = e->judge.base->epoch;
+	if (e->rule.base)
+		e->epoch = e->rule.base->epoch;
 }
 
 enum msg_level estop_read(struct estop *e, int64_t now_ns)
@@ -264,7 +264,7 @@ enum msg_level estop_read(struct estop *e, int64_t now_ns)
 		c->removed = false;
 		w[i] = c->window;
 	}
-	e->level = estop_rule_level(&e->judge, w, now_ns);
+	e->level = estop_rule_level(&e->rule, w, now_ns);
 	keep_reason(e);
 	return e->level;
 }

@@ -50,7 +50,7 @@ struct estop_channel {
 
 struct estop {
 	struct estop_options options;
-	struct estop_rule judge;
+	struct estop_rule rule;
 	struct estop_channel channel[ESTOP_CHANNELS];
 	uint64_t boot[2];
 	int64_t suspended_ns; /* how long the machine was suspended since it booted */

@@ -3,13 +3,13 @@
 
 #include "daemons/estop/estop_rule.h"
 
-void estop_rule_start(struct estop_rule *j, const struct estop_kept *predecessor, const uint64_t boot[2])
+void estop_rule_start(struct estop_rule *rule, const struct estop_kept *predecessor, const uint64_t boot[2])
 {
-	memset(j, 0, sizeof(*j));
-	memcpy(j->boot, boot, sizeof(j->boot));
-	j->level = j->kept.level = MSG_LEVEL_ESTOP;
-	if (predecessor && !memcmp(predecessor->boot, boot, sizeof(j->boot)))
-		j->kept = *predecessor;
+	memset(rule, 0, sizeof(*rule));
+	memcpy(rule->boot, boot, sizeof(rule->boot));
+	rule->level = rule->kept.level = MSG_LEVEL_ESTOP;
+	if (predecessor && !memcmp(predecessor->boot, boot, sizeof(rule->boot)))
+		rule->kept = *predecessor;
 }
 
 /* ---- one message ---- */
@@ -78,16 +78,16 @@ static uint64_t mentioned(const struct estop_window w[2])
 }
 
 /* 0: none.  The newest valid lowering decides, also if it came too late. */
-static uint64_t find_base(const struct estop_rule *j, const struct estop_window w[2], int64_t now_ns)
+static uint64_t find_base(const struct estop_rule *rule, const struct estop_window w[2], int64_t now_ns)
 {
 	for (uint64_t s = w[0].newest; s && s >= w[0].oldest; s--) {
 		const struct msg_estop *m = at(&w[0], s);
 
-		if (!is_lowering(m, w, s, j->boot))
+		if (!is_lowering(m, w, s, rule->boot))
 			continue;
-		if (s <= j->void_to)
+		if (s <= rule->void_to)
 			return 0;
-		if (j->kept.chan == w[0].id && j->kept.base == s)
+		if (rule->kept.chan == w[0].id && rule->kept.base == s)
 			return s;
 		return now_ns <= m->until_ns ? s : 0;
 	}
@@ -95,43 +95,44 @@ static uint64_t find_base(const struct estop_rule *j, const struct estop_window 
 }
 
 /* A raise since the last look acts now, even if it was lowered since. */
-static void find_news(struct found *f, const struct estop_rule *j, const struct estop_window w[2], int c)
+static void find_news(struct found *f, const struct estop_rule *rule, const struct estop_window w[2], int c)
 {
-	if (!w[c].readable || !j->id[c])
+	if (!w[c].readable || !rule->id[c])
 		return;
-	if (j->id[c] != w[c].id)
+	if (rule->id[c] != w[c].id)
 		find(f, MSG_LEVEL_ESTOP, NULL, "the channel was replaced");
-	if (j->high[c] + 1 < w[c].oldest)
+	if (rule->high[c] + 1 < w[c].oldest)
 		find(f, MSG_LEVEL_ESTOP, NULL, "messages were overwritten before they were read");
-	for (uint64_t s = j->high[c] + 1 > w[c].oldest ? j->high[c] + 1 : w[c].oldest; s && s <= w[c].newest; s++) {
+	for (uint64_t s = rule->high[c] + 1 > w[c].oldest ? rule->high[c] + 1 : w[c].oldest; s && s <= w[c].newest;
+	     s++) {
 		const struct msg_estop *m = at(&w[c], s);
 
-		if (c || !is_lowering(m, w, s, j->boot))
+		if (c || !is_lowering(m, w, s, rule->boot))
 			find(f, is_raise(m) ? (enum msg_level)m->level : MSG_LEVEL_ESTOP, m, NULL);
 	}
 }
 
-static const char *trouble_with(struct estop_rule *j, const struct estop_window w[2])
+static const char *trouble_with(struct estop_rule *rule, const struct estop_window w[2])
 {
 	static const char *const unreadable[] = { "estop cannot be read", "estop-b cannot be read" };
 	static const char *const went_back[] = { "estop went back", "estop-b went back" };
 	const char *trouble = NULL;
 
-	j->trouble_b = j->back_b = false;
+	rule->trouble_b = rule->back_b = false;
 	for (int c = 0; c < ESTOP_CHANNELS; c++) {
-		const bool back = j->id[c] == w[c].id && w[c].newest < j->high[c];
+		const bool back = rule->id[c] == w[c].id && w[c].newest < rule->high[c];
 
 		if (w[c].readable && !back)
 			continue;
 		trouble = w[c].readable ? went_back[c] : unreadable[c];
-		j->trouble_b |= c == 1;
-		j->back_b |= c == 1 && w[c].readable;
+		rule->trouble_b |= c == 1;
+		rule->back_b |= c == 1 && w[c].readable;
 	}
 	if (w[0].readable && w[1].readable)
-		j->mentioned = mentioned(w);
-	if (w[0].readable && w[1].readable && w[1].newest < j->mentioned) {
+		rule->mentioned = mentioned(w);
+	if (w[0].readable && w[1].readable && w[1].newest < rule->mentioned) {
 		trouble = went_back[1];
-		j->trouble_b = j->back_b = true;
+		rule->trouble_b = rule->back_b = true;
 	}
 	return trouble;
 }
@@ -167,93 +168,93 @@ static bool same(const struct estop_window a[2], const struct estop_window b[2])
 
 /* The first look at some messages takes them as news, the second does not, and a third would find what the second did:
  * a lowering is obeyed by then, or came too late. */
-static bool known(struct estop_rule *j, const struct estop_window w[2])
+static bool known(struct estop_rule *rule, const struct estop_window w[2])
 {
-	const bool again = same(j->judged, w), settled = j->settled;
+	const bool again = same(rule->evaluated, w), settled = rule->settled;
 
-	j->settled = again;
-	memcpy(j->judged, w, sizeof(j->judged));
+	rule->settled = again;
+	memcpy(rule->evaluated, w, sizeof(rule->evaluated));
 	return again && settled;
 }
 
-static void remember_channels(struct estop_rule *j, const struct estop_window w[2], bool trouble)
+static void remember_channels(struct estop_rule *rule, const struct estop_window w[2], bool trouble)
 {
 	for (int c = 0; c < ESTOP_CHANNELS; c++) {
 		if (!w[c].readable)
 			continue;
-		if (j->id[c] != w[c].id) {
-			j->id[c] = w[c].id;
-			j->high[c] = 0;
+		if (rule->id[c] != w[c].id) {
+			rule->id[c] = w[c].id;
+			rule->high[c] = 0;
 			if (!c)
-				j->void_to = 0;
+				rule->void_to = 0;
 		}
-		if (w[c].newest > j->high[c])
-			j->high[c] = w[c].newest;
+		if (w[c].newest > rule->high[c])
+			rule->high[c] = w[c].newest;
 	}
-	j->unsure |= trouble;
-	if (j->unsure && !trouble) { /* what lies there was written without knowing of the trouble */
-		j->void_to = w[0].newest;
-		j->unsure = false;
+	rule->unsure |= trouble;
+	if (rule->unsure && !trouble) { /* what lies there was written without knowing of the trouble */
+		rule->void_to = w[0].newest;
+		rule->unsure = false;
 	}
 }
 
-static void keep(struct estop_rule *j, uint64_t chan, uint64_t base, enum msg_level level)
+static void keep(struct estop_rule *rule, uint64_t chan, uint64_t base, enum msg_level level)
 {
-	j->kept = (struct estop_kept){ { j->boot[0], j->boot[1] }, chan, base, level };
+	rule->kept = (struct estop_kept){ { rule->boot[0], rule->boot[1] }, chan, base, level };
 }
 
-static void judge_base(struct estop_rule *j, const struct estop_window w[2], uint64_t base, struct found *f)
+static void evaluate_base(struct estop_rule *rule, const struct estop_window w[2], uint64_t base, struct found *f)
 {
 	const struct msg_estop *m = at(&w[0], base);
 
 	*f = (struct found){ (enum msg_level)m->level, m, NULL };
 	find_behind(f, w, 0, base, base);
 	find_behind(f, w, 1, m->seen[1], base);
-	if (j->kept.chan == w[0].id && j->kept.base == base)
-		find(f, j->kept.level, NULL, "it was raised before");
-	keep(j, w[0].id, base, f->level);
-	j->base = m;
+	if (rule->kept.chan == w[0].id && rule->kept.base == base)
+		find(f, rule->kept.level, NULL, "it was raised before");
+	keep(rule, w[0].id, base, f->level);
+	rule->base = m;
 }
 
-enum msg_level estop_rule_level(struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns)
+enum msg_level estop_rule_level(struct estop_rule *rule, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns)
 {
 	struct found f = { MSG_LEVEL_ESTOP, NULL, "no valid lowering" }, news = { MSG_LEVEL_RUN, NULL, NULL };
 	const char *trouble;
 	uint64_t base = 0;
 
-	if (known(j, w)) /* in most ticks: a walk through all messages costs more than the rest of a look */
-		return j->level;
-	trouble = trouble_with(j, w);
-	j->base = NULL;
-	find_news(&news, j, w, 0);
-	find_news(&news, j, w, 1);
-	remember_channels(j, w, trouble != NULL);
+	if (known(rule, w)) /* in most ticks: a walk through all messages costs more than the rest of a look */
+		return rule->level;
+	trouble = trouble_with(rule, w);
+	rule->base = NULL;
+	find_news(&news, rule, w, 0);
+	find_news(&news, rule, w, 1);
+	remember_channels(rule, w, trouble != NULL);
 	if (!trouble)
-		base = find_base(j, w, now_ns);
+		base = find_base(rule, w, now_ns);
 	if (base)
-		judge_base(j, w, base, &f);
+		evaluate_base(rule, w, base, &f);
 	else
-		keep(j, 0, 0, MSG_LEVEL_ESTOP);
+		keep(rule, 0, 0, MSG_LEVEL_ESTOP);
 	if (trouble)
 		f.reason = trouble;
 	else if (!base)
 		f.because = last_raise(w);
 	find(&f, news.level, news.because, news.reason);
-	j->because = f.because;
-	j->reason = f.reason;
-	return j->level = f.level;
+	rule->because = f.because;
+	rule->reason = f.reason;
+	return rule->level = f.level;
 }
 
 /* ---- for the others ---- */
 
 /* Does channel 0 alone, without channel 1, say estop? */
-static bool says_estop(const struct estop_rule *j, const struct estop_window w[2])
+static bool says_estop(const struct estop_rule *rule, const struct estop_window w[2])
 {
 	for (uint64_t s = w[0].newest; s && s >= w[0].oldest; s--) {
 		const struct msg_estop *m = at(&w[0], s);
 		const struct estop_window alone[] = { w[0], { .id = m->chan[1] } };
 
-		if (is_lowering(m, alone, s, j->boot))
+		if (is_lowering(m, alone, s, rule->boot))
 			return false;
 		if (!is_raise(m) || m->level == MSG_LEVEL_ESTOP)
 			return true;
@@ -261,11 +262,11 @@ static bool says_estop(const struct estop_rule *j, const struct estop_window w[2
 	return true; /* nothing lowers it */
 }
 
-bool estop_rule_must_ratify(const struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS])
+bool estop_rule_must_ratify(const struct estop_rule *rule, const struct estop_window w[ESTOP_CHANNELS])
 {
 	if (!w[0].readable)
 		return false;
-	if (j->trouble_b)
-		return !says_estop(j, w);
-	return w[1].newest > j->mentioned;
+	if (rule->trouble_b)
+		return !says_estop(rule, w);
+	return w[1].newest > rule->mentioned;
 }

@@ -44,9 +44,9 @@ struct estop_rule {
 	bool trouble_b; /* in this look, with channel 1 */
 	bool back_b;	/* it went back: someone changed what was written, so it is to be condemned */
 
-	struct estop_window judged[ESTOP_CHANNELS]; /* by the last look */
-	bool settled;				    /* it was the second at them, and found nothing new any more */
-	uint64_t mentioned;			    /* the newest message of channel 1 that channel 0 mentions */
+	struct estop_window evaluated[ESTOP_CHANNELS]; /* by the last look */
+	bool settled;				       /* it was the second at them, and found nothing new any more */
+	uint64_t mentioned;			       /* the newest message of channel 1 that channel 0 mentions */
 
 	/* found by the last look */
 	enum msg_level level;
@@ -56,10 +56,10 @@ struct estop_rule {
 };
 
 /* predecessor NULL, or of another boot: none. */
-void estop_rule_start(struct estop_rule *j, const struct estop_kept *predecessor, const uint64_t boot[2]);
-enum msg_level estop_rule_level(struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns);
+void estop_rule_start(struct estop_rule *rule, const struct estop_kept *predecessor, const uint64_t boot[2]);
+enum msg_level estop_rule_level(struct estop_rule *rule, const struct estop_window w[ESTOP_CHANNELS], int64_t now_ns);
 /* For the windows of the last look: does channel 1 hold a raise, or was there trouble with it, of which channel 0,
  * which operators cannot change, does not say anything yet? */
-bool estop_rule_must_ratify(const struct estop_rule *j, const struct estop_window w[ESTOP_CHANNELS]);
+bool estop_rule_must_ratify(const struct estop_rule *rule, const struct estop_window w[ESTOP_CHANNELS]);
 
 #endif

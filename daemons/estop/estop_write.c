@@ -20,7 +20,7 @@ struct estop_seen estop_seen(const struct estop *e)
 
 struct estop_kept estop_kept(const struct estop *e)
 {
-	return e->judge.kept;
+	return e->rule.kept;
 }
 
 /* ---- messages ---- */
@@ -123,7 +123,7 @@ int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level l
 static void ratify(struct estop *e)
 {
 	const struct estop_seen seen = estop_seen(e);
-	struct msg_estop msg = message(e, MSG_ESTOP_RAISE, e->judge.kept.level, &seen);
+	struct msg_estop msg = message(e, MSG_ESTOP_RAISE, e->rule.kept.level, &seen);
 	char why[MSG_TEXT_SIZE];
 
 	snprintf(why, sizeof(why), "%.80s%s%.32s", e->why, *e->why && *e->who ? ", " : "", e->who);
@@ -164,9 +164,9 @@ void estop_maintain(struct estop *e, int64_t now_ns)
 
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		w[i] = e->channel[i].window;
-	if (e->options.ratify && estop_rule_must_ratify(&e->judge, w))
+	if (e->options.ratify && estop_rule_must_ratify(&e->rule, w))
 		ratify(e);
-	if (e->options.ratify && e->judge.back_b)
+	if (e->options.ratify && e->rule.back_b)
 		ach_condemn(&e->channel[1].chan);
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		reopen(e, i, now_ns);

@@ -130,7 +130,7 @@ static bool wait_taken(struct alone *a)
 		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
 		read_channels(a);
 		a->taken = count(a, a->base);
-		if (a->estop.judge.kept.base != a->base || a->estop.level != MSG_LEVEL_RUN)
+		if (a->estop.rule.kept.base != a->base || a->estop.level != MSG_LEVEL_RUN)
 			return false;
 		if (!*a->behind)
 			return true;

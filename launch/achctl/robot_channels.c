@@ -227,9 +227,9 @@ enum msg_level robot_level_read(struct estop *e, const struct robot_channels *ch
 	for (size_t i = 0; e->channel[0].open && i < channels->n; i++)
 		if (channels->at[i]->state)
 			lowering_add(&kept, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
-	estop_rule_start(&e->judge, kept.base ? &kept : NULL, e->boot);
+	estop_rule_start(&e->rule, kept.base ? &kept : NULL, e->boot);
 	level = estop_read(e, now_ns);
-	for (size_t i = 0; !e->judge.base && i < channels->n; i++)
+	for (size_t i = 0; !e->rule.base && i < channels->n; i++)
 		if (channels->at[i]->state && lowering_is_driver(&channels->at[i]->common, e->boot) &&
 		    channels->at[i]->common.epoch > e->epoch)
 			e->epoch = channels->at[i]->common.epoch;

@@ -291,7 +291,7 @@ static void update_put(struct supervisor *s, int64_t now_ns)
 	struct error_sink *errors = lines_begin(&a->why);
 	size_t taken = 0, wait = 0;
 
-	if (s->estop.level != MSG_LEVEL_RUN || s->estop.judge.kept.base != a->base) {
+	if (s->estop.level != MSG_LEVEL_RUN || s->estop.rule.kept.base != a->base) {
 		error_add(errors, "level %s, raised since%s%s%s%s", msg_level_word(s->estop.level),
 			  *s->estop.who ? " by " : "", s->estop.who, *s->estop.why ? ": " : "", s->estop.why);
 		refuse(s, now_ns);

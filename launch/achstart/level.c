@@ -56,7 +56,7 @@ static void inherit(struct supervisor *s, int64_t now_ns)
 			lowering_add(&kept, &w->pulse.common, e->boot, e->channel[0].chan.handle->id);
 	}
 	if (kept.base)
-		estop_rule_start(&e->judge, &kept, e->boot);
+		estop_rule_start(&e->rule, &kept, e->boot);
 }
 
 int level_open(struct supervisor *s, int64_t now_ns, struct error_sink *errors)

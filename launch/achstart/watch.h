@@ -27,7 +27,7 @@ struct watch {
 	struct folder_state kept; /* as in $RUN/state/NAME */
 	int64_t watchdog_ns;	  /* when it last sent WATCHDOG=1 */
 	struct hung hung;	  /* why it is late */
-	int64_t adopted_ns;	  /* publications are judged from then on, at the earliest */
+	int64_t adopted_ns;	  /* publications count from then on, at the earliest */
 	char status[NOTICE_STATUS_MAX];
 	char last_end[CHILD_END_MAX]; /* how its last process ended */
 	bool killed_at_end;	      /* while the robot was stopped */

@@ -260,7 +260,7 @@ static enum msg_level read_level(struct endplate *r, int64_t now_ns)
 		if (d->seen && d->publish_ns > now_ns - d->max_age_ns)
 			lowering_add(&kept, &d->common, e->boot, e->channel[0].chan.handle->id);
 	if (kept.base)
-		estop_rule_start(&e->judge, &kept, e->boot);
+		estop_rule_start(&e->rule, &kept, e->boot);
 	return estop_read(e, now_ns);
 }
 

@@ -238,7 +238,7 @@ static struct frame make_frame(uint32_t id, unsigned int len)
 	return f;
 }
 
-static void judge(int64_t took_ns, int64_t bound_ns, int64_t now_ns, uint32_t id)
+static void check_bound(int64_t took_ns, int64_t bound_ns, int64_t now_ns, uint32_t id)
 {
 	char text[96];
 
@@ -316,7 +316,7 @@ static void handle(const struct happened *h)
 	int place;
 
 	if (!h->echo) {
-		judge(h->t_ns - way->released_ns, way->bound_ns, h->t_ns, h->frame.id);
+		check_bound(h->t_ns - way->released_ns, way->bound_ns, h->t_ns, h->frame.id);
 		way->bound_ns = 0;
 		return;
 	}
@@ -324,7 +324,7 @@ static void handle(const struct happened *h)
 	TEST_ASSERT_GREATER_OR_EQUAL_INT(0, place);
 	row = &p->rows[place];
 	TEST_ASSERT_GREATER_THAN_UINT(0, row->put_n);
-	judge(h->t_ns - row->put_ns[row->put_first], row->bound_ns, h->t_ns, h->frame.id);
+	check_bound(h->t_ns - row->put_ns[row->put_first], row->bound_ns, h->t_ns, h->frame.id);
 	TEST_ASSERT_LESS_OR_EQUAL_INT64(h->t_ns - row->put_ns[row->put_first], slots_flight_ns(&p->slots));
 	row->put_first = (row->put_first + 1) % PENDING;
 	row->put_n--;

@@ -83,7 +83,7 @@ bool estop_talk_is_ratified(void)
 	begin(false);
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		w[i] = estop.channel[i].window;
-	ratified = !estop_rule_must_ratify(&estop.judge, w);
+	ratified = !estop_rule_must_ratify(&estop.rule, w);
 	estop_close(&estop);
 	return ratified;
 }

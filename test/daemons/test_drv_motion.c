@@ -426,7 +426,7 @@ static void fall_silent(void)
 		fake.sample_ns = clock_now_ns();
 }
 
-TEST(an_old_position_is_not_judged_by)
+TEST(a_joint_whose_position_is_old_comes_to_rest)
 {
 	static const struct {
 		enum msg_mode mode;

@@ -233,9 +233,9 @@ TEST(test_levels_and_their_authors)
 	TEST_ASSERT_EQUAL(0, estop_raise(&e, MSG_LEVEL_ESTOP, "carl", 1002, "", &quiet));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	TEST_ASSERT_EQUAL_STRING("carl", e.who);
-	TEST_ASSERT_EQUAL(1002, e.judge.because->uid);
-	TEST_ASSERT_EQUAL(getpid(), e.judge.because->pid);
-	TEST_ASSERT_EQUAL_UINT64(7, e.judge.because->epoch);
+	TEST_ASSERT_EQUAL(1002, e.rule.because->uid);
+	TEST_ASSERT_EQUAL(getpid(), e.rule.because->pid);
+	TEST_ASSERT_EQUAL_UINT64(7, e.rule.because->epoch);
 	TEST_ASSERT_EQUAL_STRING("", e.channel[0].why);
 	TEST_ASSERT_EQUAL_UINT64(7, e.epoch);
 }

@@ -1,6 +1,6 @@
 /* The e-stop against a world that raises, arms, dies, replays, removes and scribbles at random.
  *
- * Three drivers and achstart share the judgement of daemons/estop/estop_rule.c.  People arm, operators raise and
+ * Three drivers and achstart share the rule of daemons/estop/estop_rule.c.  People arm, operators raise and
  * scribble in estop-b, writers stop inside put, channels are removed, drivers are killed before they publish and before
  * they ratify, states are lost.  What must hold whenever a driver reads the channels:
  *	I1  no level below that of a raise which the person who armed had not seen; each raise acts at least once
@@ -82,7 +82,7 @@ static struct driver {
 	int64_t last_look, blind_at;
 	enum msg_level level;
 } drivers[DRIVERS];
-static struct estop_rule start_judge; /* achstart's */
+static struct estop_rule start_rule; /* achstart's */
 static bool start_alive, force_run;
 /* achctl and achstart */
 static struct {
@@ -291,8 +291,8 @@ static enum msg_level start_look(void)
 		if (!chan[c].there || chan[c].condemned)
 			make(c); /* mended: all is at estop by the new id */
 	view(v);
-	l = estop_rule_level(&start_judge, v, now);
-	ratify(&start_judge);
+	l = estop_rule_level(&start_rule, v, now);
+	ratify(&start_rule);
 	witness();
 	return l;
 }
@@ -528,7 +528,7 @@ static void step(bool scribbles_on)
 				start_alive = false;
 			else {
 				start_alive = true;
-				estop_rule_start(&start_judge, NULL, boot);
+				estop_rule_start(&start_rule, NULL, boot);
 			}
 		}
 		break;
@@ -606,7 +606,7 @@ static void begin(long r)
 	make(0);
 	make(1);
 	start_alive = true;
-	estop_rule_start(&start_judge, NULL, boot);
+	estop_rule_start(&start_rule, NULL, boot);
 	for (int i = 0; i < DRIVERS; i++) {
 		drivers[i] = (struct driver){ .alive = true, .level = MSG_LEVEL_ESTOP };
 		estop_rule_start(&drivers[i].j, NULL, boot);
@@ -627,6 +627,6 @@ TEST(test_no_world_violates_an_invariant)
 	printf("%ld worlds: %ld looks, %ld at run, %ld at hold, %ld armed, %ld refused, %ld replays, %ld scribbles, "
 	       "%ld restarts\n",
 	       runs, looks, at_run, at_hold, armed, refusals, replays, scribbles, restarts);
-	TEST_ASSERT_GREATER_THAN(looks / 50, at_run); /* a judge that always says estop proves nothing */
+	TEST_ASSERT_GREATER_THAN(looks / 50, at_run); /* a rule that always says estop proves nothing */
 	TEST_ASSERT_GREATER_THAN(looks / 500, at_hold);
 }

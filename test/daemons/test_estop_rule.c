@@ -27,7 +27,7 @@
 #define ROOM 16
 #define LONG 100 /* a lowering holds */
 
-static struct estop_rule judge;
+static struct estop_rule rule;
 static struct estop_window w[ESTOP_CHANNELS];
 static struct msg_estop messages[ESTOP_CHANNELS][ROOM];
 static int64_t now;
@@ -44,7 +44,7 @@ void setUp(void)
 	now = 1000;
 	boot[0] = 1;
 	boot[1] = 2;
-	estop_rule_start(&judge, NULL, boot);
+	estop_rule_start(&rule, NULL, boot);
 }
 
 static void put(int c, const char *what)
@@ -72,21 +72,21 @@ static void put(int c, const char *what)
 	messages[c][w[c].newest % ROOM] = m;
 }
 
-/* A look at windows that are known finds what one would that judges them again. */
+/* An evaluation of windows that are known finds what a full one does. */
 static void look(const char *expected)
 {
-	struct estop_rule full = judge;
-	const enum msg_level level = estop_rule_level(&judge, w, now);
+	struct estop_rule full = rule;
+	const enum msg_level level = estop_rule_level(&rule, w, now);
 
 	full.settled = false;
 	TEST_ASSERT_EQUAL_MESSAGE(estop_rule_level(&full, w, now), level, where);
-	TEST_ASSERT_EQUAL_PTR_MESSAGE(full.because, judge.because, where);
-	TEST_ASSERT_EQUAL_PTR_MESSAGE(full.base, judge.base, where);
-	TEST_ASSERT_EQUAL_MEMORY_MESSAGE(&full.kept, &judge.kept, sizeof(full.kept), where);
-	TEST_ASSERT_EQUAL_UINT64_MESSAGE(full.void_to, judge.void_to, where);
+	TEST_ASSERT_EQUAL_PTR_MESSAGE(full.because, rule.because, where);
+	TEST_ASSERT_EQUAL_PTR_MESSAGE(full.base, rule.base, where);
+	TEST_ASSERT_EQUAL_MEMORY_MESSAGE(&full.kept, &rule.kept, sizeof(full.kept), where);
+	TEST_ASSERT_EQUAL_UINT64_MESSAGE(full.void_to, rule.void_to, where);
 	TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, msg_level_word(level), where);
-	TEST_ASSERT_EQUAL_MESSAGE(level, judge.level, where);
-	TEST_ASSERT_TRUE_MESSAGE(judge.because || judge.reason, where);
+	TEST_ASSERT_EQUAL_MESSAGE(level, rule.level, where);
+	TEST_ASSERT_TRUE_MESSAGE(rule.because || rule.reason, where);
 	w[0].readable = w[1].readable = true;
 }
 
@@ -114,27 +114,27 @@ static void step_channel(int c, const char *what)
 
 static void step(const char *what)
 {
-	const struct estop_kept kept = judge.kept;
+	const struct estop_kept kept = rule.kept;
 
 	if (what[1] == ':')
 		put(*what == 'b', what + 2);
 	else if (*what == '=')
 		look(what + 1);
 	else if (!strcmp(what, "condemn") || !strcmp(what, "spare"))
-		TEST_ASSERT_EQUAL_MESSAGE(*what == 'c', judge.back_b, where);
+		TEST_ASSERT_EQUAL_MESSAGE(*what == 'c', rule.back_b, where);
 	else if (!strcmp(what, "t"))
 		now += LONG + 1;
 	else if (!strcmp(what, "until"))
 		now += LONG;
 	else if (!strcmp(what, "kill"))
-		estop_rule_start(&judge, &kept, boot);
+		estop_rule_start(&rule, &kept, boot);
 	else if (!strcmp(what, "lost"))
-		estop_rule_start(&judge, NULL, boot);
+		estop_rule_start(&rule, NULL, boot);
 	else if (!strcmp(what, "boot")) {
 		boot[1]++;
-		estop_rule_start(&judge, &kept, boot);
+		estop_rule_start(&rule, &kept, boot);
 	} else if (!strcmp(what, "ratify") || !strcmp(what, "content"))
-		TEST_ASSERT_EQUAL_MESSAGE(*what == 'r', estop_rule_must_ratify(&judge, w), where);
+		TEST_ASSERT_EQUAL_MESSAGE(*what == 'r', estop_rule_must_ratify(&rule, w), where);
 	else
 		step_channel(*what == 'b', what + 1);
 }
@@ -276,9 +276,9 @@ TEST(test_histories)
 
 TEST(test_begins_at_estop)
 {
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, judge.level);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, judge.kept.level);
-	TEST_ASSERT_EQUAL(0, judge.kept.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, rule.level);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, rule.kept.level);
+	TEST_ASSERT_EQUAL(0, rule.kept.base);
 }
 
 /* ---- what is said of it ---- */
@@ -325,9 +325,9 @@ TEST(test_the_reason_is_named)
 			step(word);
 		TEST_ASSERT_EQUAL_PTR_MESSAGE(
 			reasons[i].channel < 0 ? NULL : &messages[reasons[i].channel][reasons[i].seq % ROOM],
-			judge.because, where);
+			rule.because, where);
 		if (reasons[i].channel < 0)
-			TEST_ASSERT_EQUAL_STRING_MESSAGE(reasons[i].reason, judge.reason, where);
+			TEST_ASSERT_EQUAL_STRING_MESSAGE(reasons[i].reason, rule.reason, where);
 	}
 }
 
@@ -337,19 +337,19 @@ TEST(test_what_is_kept)
 	step("a:H");
 	step("a:L");
 	step("=run");
-	TEST_ASSERT_EQUAL_UINT64_ARRAY(boot, judge.kept.boot, 2);
-	TEST_ASSERT_EQUAL_UINT64(10, judge.kept.chan);
-	TEST_ASSERT_EQUAL_UINT64(2, judge.kept.base);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, judge.kept.level);
-	TEST_ASSERT_EQUAL_PTR(&messages[0][2], judge.base);
+	TEST_ASSERT_EQUAL_UINT64_ARRAY(boot, rule.kept.boot, 2);
+	TEST_ASSERT_EQUAL_UINT64(10, rule.kept.chan);
+	TEST_ASSERT_EQUAL_UINT64(2, rule.kept.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, rule.kept.level);
+	TEST_ASSERT_EQUAL_PTR(&messages[0][2], rule.base);
 	step("b:H");
 	step("=hold");
-	TEST_ASSERT_EQUAL_UINT64(2, judge.kept.base);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, judge.kept.level);
+	TEST_ASSERT_EQUAL_UINT64(2, rule.kept.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, rule.kept.level);
 	step("a?");
 	step("=estop");
-	TEST_ASSERT_EQUAL_UINT64(0, judge.kept.chan);
-	TEST_ASSERT_EQUAL_UINT64(0, judge.kept.base);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, judge.kept.level);
-	TEST_ASSERT_NULL(judge.base);
+	TEST_ASSERT_EQUAL_UINT64(0, rule.kept.chan);
+	TEST_ASSERT_EQUAL_UINT64(0, rule.kept.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, rule.kept.level);
+	TEST_ASSERT_NULL(rule.base);
 }

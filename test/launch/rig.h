@@ -9,7 +9,7 @@
  *	RIG_UNTIL(rig_events("waist", "ready") == 2);
  *	TEST_ASSERT_EQUAL(0, rig_stop());
  *
- * What happened is judged by $RUN/state, by events.log and by channels, never by the clock: waiting ends with what is
+ * What happened is checked by $RUN/state, by events.log and by channels, never by the clock: waiting ends with what is
  * waited for, and the limit of a minute and a half is there for what hangs.  Should the test itself die, a guard
  * cleans up after it.
  */
@@ -102,7 +102,7 @@ void rig_run_on(const char *program, const char *arguments);		    /* and does no
 
 /* ---- level and waist ---- */
 
-enum msg_level rig_level(uint64_t *epoch); /* as drivers judge it */
+enum msg_level rig_level(uint64_t *epoch); /* as drivers evaluate it */
 bool rig_armed(void);			   /* all are ready, and achstart has said that the robot is armed */
 struct msg_joint_state rig_waist(void);	   /* its newest state */
 void rig_drive(double rad_s); /* a controller that moves the waist to and fro from now on; 0: it is silent */

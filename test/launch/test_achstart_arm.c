@@ -132,7 +132,7 @@ TEST(a_seen_level_is_lowered)
 	RIG_ASSERT(rig_reported("achstart", "armed", text));
 }
 
-/* The drivers judge by what the operator had read: one lowering, in estop alone, right behind that. */
+/* The drivers go by what the operator had read: one lowering, in estop alone, right behind that. */
 TEST(the_lowering_has_the_operators_numbers)
 {
 	const struct estop_seen seen = raise_by("ann");

@@ -35,7 +35,7 @@ run() {
 }
 
 # Velocity and acceleration stay within the limits, with the quantisation of the module; and it swings to the end.
-judge() { # INCARNATION HANDOVERS: of the waist at the end, and of the sources at least
+check_motion() { # INCARNATION HANDOVERS: of the waist at the end, and of the sources at least
 	python3 - "$folder" "$@" <<'PYTHON'
 import json
 import sys
@@ -61,19 +61,19 @@ PYTHON
 
 test_undisturbed() {
 	run
-	judge 1 1
+	check_motion 1 1
 }
 
 test_the_driver_is_killed_while_the_waist_moves() {
 	run --kill waist@1.5s
-	judge 2 2
+	check_motion 2 2
 	run --kill waist@2.9s # in the turn
-	judge 2 2
+	check_motion 2 2
 }
 
 test_the_multiplexer_is_killed_while_the_waist_moves() {
 	run --kill waist-mux@1.5s
-	judge 1 1
+	check_motion 1 1
 }
 
 lib_functions "$folder/log" "${1:-}"

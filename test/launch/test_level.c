@@ -333,7 +333,7 @@ TEST(a_refused_request_has_no_effect_at_any_time)
 		/* A driver that starts now, and its successor. */
 		robot_level_open(&driver, false, &(struct error_sink){ 0 });
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&driver, clock_now_ns()));
-		estop_rule_start(&driver.judge, &kept, driver.boot);
+		estop_rule_start(&driver.rule, &kept, driver.boot);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, estop_read(&driver, clock_now_ns()), table[i].why);
 		estop_close(&driver);
 	}
@@ -558,7 +558,7 @@ TEST(a_robot_comes_up_at_estop)
 	tear_down(false);
 	set_up(LAUNCH_ARM_AUTO);
 	level_begin(&s, false, now_ns);
-	estop_rule_start(&other.judge, &kept, other.boot);
+	estop_rule_start(&other.rule, &kept, other.boot);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&other, clock_now_ns()));
 	TEST_ASSERT_FALSE(arms_itself());
 }

@@ -128,5 +128,5 @@ TEST(a_bus_may_be_named_as_often_as_messages_have_room)
 	for (size_t i = 0; i < LAUNCH_DAEMONS_MAX; i++)
 		drivers[i] = (struct links_driver){ &pulse, true };
 	links_update(&links, &launch, drivers, LAUNCH_DAEMONS_MAX, &events, now_ns);
-	TEST_ASSERT_EQUAL_INT64(50000000, links.one[0].pause_ns); /* judged, and fine */
+	TEST_ASSERT_EQUAL_INT64(50000000, links.one[0].pause_ns); /* measured, and fine */
 }

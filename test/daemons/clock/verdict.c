@@ -25,7 +25,7 @@ __attribute__((format(printf, 1, 2))) static void complain(const char *fmt, ...)
 /* ---- the clock itself ---- */
 
 /* One grid and one count through all lives.  A life begins anywhere: its first two messages may be of one cycle. */
-static void judge_grid(const struct verdict_record *r, uint32_t kills)
+static void check_grid(const struct verdict_record *r, uint32_t kills)
 {
 	bool first = false;
 
@@ -45,7 +45,7 @@ static void judge_grid(const struct verdict_record *r, uint32_t kills)
 }
 
 /* Over any time at most one frame more than cycles of the bus began in it: late ones, but never a burst. */
-static void judge_frames(const struct verdict_record *r)
+static void check_frames(const struct verdict_record *r)
 {
 	int64_t least = INT64_MAX;
 
@@ -74,9 +74,9 @@ static bool was_active(const struct verdict_record *r, size_t *from, int64_t sin
 }
 
 /* Each is one more than the one before it; those that are not there were counted by the driver as not sent. */
-static void judge_references(const struct verdict_record *r)
+static void check_references(const struct verdict_record *r)
 {
-	uint64_t judged = 0, missing = 0, unsent;
+	uint64_t checked = 0, missing = 0, unsent;
 	size_t from = 0;
 
 	for (size_t i = 1; i < r->reference_n; i++) {
@@ -85,7 +85,7 @@ static void judge_references(const struct verdict_record *r)
 
 		if (!was_active(r, &from, before->t_ns, one->t_ns))
 			continue;
-		judged++;
+		checked++;
 		if (step <= 0)
 			complain("reference %d after %d at %lld ns", one->value, before->value, (long long)one->t_ns);
 		else
@@ -95,9 +95,9 @@ static void judge_references(const struct verdict_record *r)
 	if (missing > unsent)
 		complain("%llu references are missing, %llu were not sent", (unsigned long long)missing,
 			 (unsigned long long)unsent);
-	if (judged * 5 < r->reference_n * 4)
-		complain("only %llu of %zu references could be judged", (unsigned long long)judged, r->reference_n);
-	printf("%llu references, %llu did not leave\n", (unsigned long long)judged, (unsigned long long)unsent);
+	if (checked * 5 < r->reference_n * 4)
+		complain("only %llu of %zu references could be checked", (unsigned long long)checked, r->reference_n);
+	printf("%llu references, %llu did not leave\n", (unsigned long long)checked, (unsigned long long)unsent);
 }
 
 /* The value that most of them have, if one has. */
@@ -114,7 +114,7 @@ static void vote(struct most *most, int64_t value)
 }
 
 /* References and ticks keep pace, one for one: what most of a second's are ahead by never changes. */
-static void judge_pace(const struct verdict_record *r)
+static void check_pace(const struct verdict_record *r)
 {
 	struct most most = { 0, 0 };
 	bool known = false;
@@ -146,7 +146,7 @@ static void judge_pace(const struct verdict_record *r)
 }
 
 /* In each second the first of them come right after their cycle began. */
-static void judge_phase(const struct verdict_record *r)
+static void check_phase(const struct verdict_record *r)
 {
 	for (size_t w = 0; w + WINDOW <= r->reference_n; w += WINDOW) {
 		int64_t least = VERDICT_PERIOD_NS;
@@ -166,7 +166,7 @@ static void judge_phase(const struct verdict_record *r)
 
 /* One message for each tick, published before the next but one; and ticks, those skipped included, do not get ahead of
  * the clock nor behind it. */
-static void judge_ticks(const struct verdict_record *r)
+static void check_ticks(const struct verdict_record *r)
 {
 	int64_t first_most = INT64_MIN, most = INT64_MIN;
 	const struct verdict_state *first = &r->state[0];
@@ -206,7 +206,7 @@ static int64_t last_frame_ns(const struct verdict_record *r, size_t *frame, int6
 /* The states from *state on that were published before until_ns, the last message of the clock having been at since_ns.
  * They say that they run free when the last they saw of it, frame or message, was two periods ago.  A driver that was
  * held up itself, and skipped ticks, may have seen anything later. */
-static void judge_absence(const struct verdict_record *r, size_t *state, size_t *frame, int64_t since_ns,
+static void check_absence(const struct verdict_record *r, size_t *state, size_t *frame, int64_t since_ns,
 			  int64_t until_ns, unsigned int *flagged)
 {
 	const struct verdict_state *first = &r->state[*state];
@@ -234,7 +234,7 @@ static bool went_on(const struct verdict_record *r, size_t i, int64_t t_ns)
 }
 
 /* The third state follows it; the third after a tick that the driver skipped, being held up itself. */
-static void judge_return(const struct verdict_record *r, size_t state, size_t clock, unsigned int *locked)
+static void check_return(const struct verdict_record *r, size_t state, size_t clock, unsigned int *locked)
 {
 	unsigned int in_vain = 0;
 
@@ -251,7 +251,7 @@ static void judge_return(const struct verdict_record *r, size_t state, size_t cl
 	}
 }
 
-static void judge_lives(const struct verdict_record *r, uint32_t kills)
+static void check_lives(const struct verdict_record *r, uint32_t kills)
 {
 	unsigned int flagged = 0, locked = 0;
 	size_t state = 0, frame = 0;
@@ -264,10 +264,10 @@ static void judge_lives(const struct verdict_record *r, uint32_t kills)
 		while (state < r->state_n && r->state[state].t_publish_ns < m[-1].t_publish_ns)
 			state++;
 		if (!m->missed)
-			judge_absence(r, &state, &frame, m[-1].t_publish_ns, m->t_publish_ns, &flagged);
+			check_absence(r, &state, &frame, m[-1].t_publish_ns, m->t_publish_ns, &flagged);
 		while (state < r->state_n && r->state[state].t_publish_ns < m->t_publish_ns)
 			state++;
-		judge_return(r, state, i, &locked);
+		check_return(r, state, i, &locked);
 	}
 	if (flagged < kills || locked * 5 < kills * 4)
 		complain("only %u states in free run, and %u of %u lives followed", flagged, locked, kills);
@@ -278,12 +278,12 @@ int verdict(const struct verdict_record *r, uint32_t kills)
 {
 	complaints = 0;
 	printf("%zu messages of the clock, %zu states\n", r->clock_n, r->state_n);
-	judge_grid(r, kills);
-	judge_frames(r);
-	judge_references(r);
-	judge_pace(r);
-	judge_phase(r);
-	judge_ticks(r);
-	judge_lives(r, kills);
+	check_grid(r, kills);
+	check_frames(r);
+	check_references(r);
+	check_pace(r);
+	check_phase(r);
+	check_ticks(r);
+	check_lives(r, kills);
 	return complaints;
 }

@@ -44,7 +44,7 @@ static void up(void)
 
 /* ---- found ---- */
 
-TEST(what_is_found_is_judged_by_what_was_left)
+TEST(what_is_found_is_compared_with_what_was_left)
 {
 	static const struct {
 		const char *name;
