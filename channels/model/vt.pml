@@ -47,7 +47,7 @@ bit bell;
 
 /* ---- the processes ---- */
 
-#define NONE 0		/* not started, or buried */
+#define NONE 0		/* not started, or reaped */
 #define THERE 1
 #define LEAVING 2
 #define ENDED 3		/* its pidfd says so */
@@ -236,10 +236,10 @@ end:	skip
 
 /* ---- the coordinator ---- */
 
-inline vt_page_bury(slot) {
+inline vt_page_reap(slot) {
 	live = live & ~BIT(slot);
 	held = held & ~BIT(slot);
-#ifndef M_BURY_WITHOUT_MARKS
+#ifndef M_REAP_WITHOUT_MARKS
 	dirty = dirty | ALL;
 #endif
 	if
@@ -285,9 +285,9 @@ nap:
 	if
 	:: over -> goto end
 	:: atomic { bell && !over -> bell = 0 }
-	:: atomic { state[1] == ENDED && !over -> slot = 1; goto bury }
-	:: atomic { state[2] == ENDED && !over -> slot = 2; goto bury }
-	:: atomic { state[N - 1] == ENDED && !over -> slot = N - 1; goto bury }
+	:: atomic { state[1] == ENDED && !over -> slot = 1; goto reap }
+	:: atomic { state[2] == ENDED && !over -> slot = 2; goto reap }
+	:: atomic { state[N - 1] == ENDED && !over -> slot = N - 1; goto reap }
 	:: atomic { revokes < REVOKES && token != 0 && !over ->
 			slot = token;
 #if !defined(M_REVOKE_TAKEN) && !defined(M_STORE_WITHOUT_COMPARING)
@@ -305,8 +305,8 @@ nap:
 	:: atomic { sweeps < SWEEPS && !limit_0 && !over -> sweeps++; limit_0 = 1 }
 	fi;
 	goto look;
-bury:
-	vt_page_bury(slot);
+reap:
+	vt_page_reap(slot);
 	atomic { state[slot] = NONE; limit_0 = 1 };
 look:
 	slot = 0;

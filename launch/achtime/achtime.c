@@ -68,7 +68,7 @@ struct achtime {
 /* ---- processes ---- */
 
 /* achstart was killed between the decision to start a process and its start. */
-static void bury_unnamed(struct achtime *t, int slot, uint32_t pid)
+static void reap_unnamed(struct achtime *t, int slot, uint32_t pid)
 {
 	const uint64_t live = atomic_load(&t->end.page->live);
 	const int64_t now_ns = clock_now_ns();
@@ -84,7 +84,7 @@ static void open_pidfds(struct achtime *t)
 	for (int i = 1; i < VT_SLOTS; i++) {
 		const uint32_t pid = atomic_load_explicit(&t->end.page->slot[i].pid, memory_order_acquire);
 
-		bury_unnamed(t, i, pid);
+		reap_unnamed(t, i, pid);
 		if (pid == t->pid[i] || !(atomic_load(&t->end.page->live) & vt_bit(i)))
 			continue;
 		if (t->pidfd[i] >= 0)
@@ -96,7 +96,7 @@ static void open_pidfds(struct achtime *t)
 	}
 }
 
-static void bury(struct achtime *t, int slot)
+static void reap_slot(struct achtime *t, int slot)
 {
 	close(t->pidfd[slot]);
 	t->pidfd[slot] = -1;
@@ -104,13 +104,13 @@ static void bury(struct achtime *t, int slot)
 	vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
 }
 
-static void bury_dead(struct achtime *t)
+static void reap_dead(struct achtime *t)
 {
 	for (int i = 1; i < VT_SLOTS; i++) {
 		struct clock_fd fd = { .fd = t->pidfd[i], .events = POLLIN };
 
 		if (fd.fd >= 0 && clock_wait(&fd, 1, 0) > 0)
-			bury(t, i);
+			reap_slot(t, i);
 	}
 }
 
@@ -124,7 +124,7 @@ static void kill_slot(struct achtime *t, int slot)
 	if (fd.fd < 0 || pidfd_send_signal(fd.fd, SIGKILL, NULL, 0))
 		return;
 	clock_wait(&fd, 1, CLOCK_NEVER);
-	bury(t, slot);
+	reap_slot(t, slot);
 }
 
 static int slot_named(const struct achtime *t, const char *name)
@@ -297,7 +297,7 @@ static void run(struct achtime *t)
 		const int64_t real_ns = clock_now_ns();
 
 		open_pidfds(t);
-		bury_dead(t);
+		reap_dead(t);
 		release_continued(t);
 		check_holder(t, real_ns);
 		if (vt_page_is_ours(&t->end))

@@ -411,7 +411,7 @@ static void start(int slot, const char *body, const char *a, const char *b, cons
 	start_late(slot, 0, body, a, b, c);
 }
 
-static void bury_ended(void)
+static void reap_ended(void)
 {
 	for (int i = 1; i < SLOTS; i++) {
 		struct pollfd ended = { .fd = pidfds[i], .events = POLLIN };
@@ -434,7 +434,7 @@ static void run_until(int64_t ns)
 		struct pollfd fds[SLOTS] = { { .fd = co.bell, .events = POLLIN } };
 		char drain[64];
 
-		bury_ended();
+		reap_ended();
 		if (vt_page_is_ours(&co)) {
 			vt_page_pass(&co);
 			if (vt_page_is_ours(&co) && vt_page_at_rest(&co))

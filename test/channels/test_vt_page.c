@@ -2,7 +2,7 @@
  *
  * The coordinator sleeps until it is rung and has no time-out, so a wake-up that is lost is a test that hangs.  The
  * sweeps walk a process through a call by the debugger interface, kill it after k instructions for each k in turn, and
- * bury it: then the clock must go on. */
+ * reap it: then the clock must go on. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -183,7 +183,7 @@ static void run_until(int64_t limit_ns)
 	TEST_ASSERT_TRUE(vt_page_at_rest(&co));
 }
 
-static void bury(int slot)
+static void kill_and_reap(int slot)
 {
 	int own = slot;
 
@@ -334,7 +334,7 @@ TEST(test_holder_dies)
 	let_go(1030);
 	lib_until_ended(pids[1]);
 	TEST_ASSERT_FALSE(vt_page_is_ours(&co));
-	bury(1);
+	kill_and_reap(1);
 	TEST_ASSERT_TRUE(vt_page_is_ours(&co));
 	TEST_ASSERT_EQUAL_INT64(1020, vt_page_core(co.page)->now_ns);
 	run_until(1030);
@@ -369,7 +369,7 @@ TEST(test_restart)
 			await_token();
 		else
 			lib_until_ended(pids[1]);
-		bury(1);
+		kill_and_reap(1);
 		await_token();
 		TEST_ASSERT_TRUE(shared->turns[1] >= 1);
 		TEST_ASSERT_EQUAL_UINT32((uint32_t)i + 1, atomic_load(&co.page->slot[1].incarnation));
@@ -425,7 +425,7 @@ TEST(test_a_held_process_dies)
 	lib_stop(pids[1]);
 	let_go(1010);
 	TEST_ASSERT_TRUE(vt_page_revoke(&co, 1));
-	bury(1);
+	kill_and_reap(1);
 	TEST_ASSERT_EQUAL_HEX64(0, atomic_load(&co.page->held));
 	run_until(1010);
 	start_after(1, (struct peer){ .period_ns = 10 }, 0);
@@ -738,14 +738,14 @@ static bool kill_at(enum call call, unsigned k)
 		must_go_on();
 	}
 	if (call == PASS_TO_DEAD) {
-		/* The victim lives; it is another process that is buried at this step. */
-		bury(CHOSEN);
+		/* The victim lives; it is another process that is reaped at this step. */
+		kill_and_reap(CHOSEN);
 		TEST_ASSERT_EQUAL(0, ptrace(PTRACE_DETACH, pids[VICTIM], NULL, NULL));
 		must_go_on();
 		start(CHOSEN, 0);
 		run_until(vt_page_core(co.page)->now_ns);
 	}
-	bury(VICTIM);
+	kill_and_reap(VICTIM);
 	must_go_on();
 	return inside;
 }
@@ -779,9 +779,9 @@ TEST(test_killed_in_pass)
 	sweep("pass", PASS, 100);
 }
 
-TEST(test_next_is_buried_during_pass)
+TEST(test_next_is_reaped_during_pass)
 {
-	sweep("pass to a process that is buried", PASS_TO_DEAD, 100);
+	sweep("pass to a process that is reaped", PASS_TO_DEAD, 100);
 }
 
 TEST(test_killed_in_await_with_the_token)
@@ -845,7 +845,7 @@ TEST(test_killed_and_stopped_at_random)
 		kill(pids[slot], SIGKILL);
 		while (!has_ended(pids[slot]))
 			sched_yield();
-		bury(slot);
+		kill_and_reap(slot);
 		deaths++;
 		atomic_store(&co.page->limit_ns, 0); /* the next rest is ours */
 		await_token();
