@@ -19,15 +19,15 @@ bool arming_is_under_way(const struct arming *a)
 
 /* ---- may the robot be armed? ---- */
 
-static bool is_actuated(const struct watch *w)
+static bool is_actuated(const struct supervised *d)
 {
-	return w->daemon->wanted && w->daemon->device && w->daemon->device->actuated;
+	return d->daemon->wanted && d->daemon->device && d->daemon->device->actuated;
 }
 
 /* The robot must not run without it. */
-static bool is_needed(const struct watch *w)
+static bool is_needed(const struct supervised *d)
 {
-	return is_actuated(w) || (w->daemon->wanted && w->daemon->critical != MSG_LEVEL_RUN);
+	return is_actuated(d) || (d->daemon->wanted && d->daemon->critical != MSG_LEVEL_RUN);
 }
 
 static bool is_real_time(pid_t pid)
@@ -45,25 +45,25 @@ static bool is_locked(pid_t pid)
 	return line && atol(line + strlen("\nVmLck:")) > 0;
 }
 
-static const struct msg_bus *report_on(const struct watch *w, const struct robot_bus *bus)
+static const struct msg_bus *report_on(const struct supervised *d, const struct robot_bus *bus)
 {
-	for (size_t i = 0; i < w->pulse.common.bus_count && i < MSG_BUSES; i++)
-		if (!strncmp(w->pulse.common.bus[i].name, bus->name, MSG_NAME_SIZE))
-			return &w->pulse.common.bus[i];
+	for (size_t i = 0; i < d->pulse.common.bus_count && i < MSG_BUSES; i++)
+		if (!strncmp(d->pulse.common.bus[i].name, bus->name, MSG_NAME_SIZE))
+			return &d->pulse.common.bus[i];
 	return NULL;
 }
 
-static void check_real_bus(const struct watch *w, const struct robot_bus *bus, struct error_sink *errors)
+static void check_real_bus(const struct supervised *d, const struct robot_bus *bus, struct error_sink *errors)
 {
-	const char *name = w->daemon->name;
-	const struct msg_bus *bus_state = report_on(w, bus);
+	const char *name = d->daemon->name;
+	const struct msg_bus *bus_state = report_on(d, bus);
 
-	if (!is_real_time(w->child.pid))
+	if (!is_real_time(d->child.pid))
 		error_add(errors,
 			  "%s: on a real bus it needs a real-time priority: priority in the launch file, and a limit "
 			  "that allows it (LimitRTPRIO=, ulimit -r)",
 			  name);
-	if (!is_locked(w->child.pid))
+	if (!is_locked(d->child.pid))
 		error_add(errors,
 			  "%s: on a real bus it needs its memory locked, and a limit that allows it (LimitMEMLOCK=, "
 			  "ulimit -l)",
@@ -79,37 +79,38 @@ static bool is_at_rest(const struct msg_common *common)
 	       (common->lifecycle == MSG_LIFE_ACTIVE && common->level == MSG_LEVEL_HOLD);
 }
 
-static bool is_well(struct watch *w, int64_t now_ns, struct error_sink *errors)
+static bool is_well(struct supervised *d, int64_t now_ns, struct error_sink *errors)
 {
-	const char *name = w->daemon->name;
+	const char *name = d->daemon->name;
 
-	pulse_update_now(&w->pulse, now_ns); /* it may have made its channel a moment ago */
-	if (watch_in_fault(w)) {
-		error_add(errors, "%s: in fault%s%s", name, *watch_why(w) ? ": " : "", watch_why(w));
+	pulse_update_now(&d->pulse, now_ns); /* it may have made its channel a moment ago */
+	if (supervised_in_fault(d)) {
+		error_add(errors, "%s: in fault%s%s", name, *supervised_why(d) ? ": " : "", supervised_why(d));
 		return false;
 	}
-	if (w->policy.state != POLICY_READY) {
+	if (d->policy.state != POLICY_READY) {
 		error_add(errors, "%s: not ready", name);
 		return false;
 	}
 	return true;
 }
 
-static void check_driver(struct watch *w, const char *who, bool automatic, int64_t now_ns, struct error_sink *errors)
+static void check_driver(struct supervised *d, const char *who, bool automatic, int64_t now_ns,
+			 struct error_sink *errors)
 {
-	const char *name = w->daemon->name;
+	const char *name = d->daemon->name;
 	bool real = false;
 
-	if (w->daemon->alive != LAUNCH_ALIVE_STATE || pulse_age_ns(&w->pulse, now_ns) > watch_dead_after_ns(w)) {
+	if (d->daemon->alive != LAUNCH_ALIVE_STATE || pulse_age_ns(&d->pulse, now_ns) > supervised_dead_after_ns(d)) {
 		error_add(errors, "%s: it publishes nothing", name);
 		return;
 	}
-	if (!is_at_rest(&w->pulse.common))
+	if (!is_at_rest(&d->pulse.common))
 		error_add(errors, "%s: neither disarmed nor holding", name);
-	for (size_t i = 0; i < w->daemon->buses_n; i++) {
-		if (link_is_virtual(w->daemon->buses[i]->interface))
+	for (size_t i = 0; i < d->daemon->buses_n; i++) {
+		if (link_is_virtual(d->daemon->buses[i]->interface))
 			continue;
-		check_real_bus(w, w->daemon->buses[i], errors);
+		check_real_bus(d, d->daemon->buses[i], errors);
 		real = true;
 	}
 	if (real && automatic)
@@ -123,10 +124,10 @@ int arming_check(struct supervisor *s, const char *who, int64_t now_ns, struct e
 	const unsigned int before = errors->count;
 
 	for (size_t i = 0; i < s->n; i++) {
-		struct watch *w = &s->watches[i];
+		struct supervised *d = &s->supervised[i];
 
-		if (is_needed(w) && is_well(w, now_ns, errors) && is_actuated(w))
-			check_driver(w, who, s->launch->arm == LAUNCH_ARM_AUTO, now_ns, errors);
+		if (is_needed(d) && is_well(d, now_ns, errors) && is_actuated(d))
+			check_driver(d, who, s->launch->arm == LAUNCH_ARM_AUTO, now_ns, errors);
 	}
 	return errors->count == before ? 0 : -EPERM;
 }
@@ -270,19 +271,19 @@ static void update_quiet(struct supervisor *s, int64_t now_ns)
 
 /* ---- the drivers ---- */
 
-static bool counts(const struct watch *w)
+static bool counts(const struct supervised *d)
 {
-	return w->daemon->kind == LAUNCH_DRIVER && w->daemon->alive == LAUNCH_ALIVE_STATE &&
-	       w->policy.state == POLICY_READY && w->pulse.there;
+	return d->daemon->kind == LAUNCH_DRIVER && d->daemon->alive == LAUNCH_ALIVE_STATE &&
+	       d->policy.state == POLICY_READY && d->pulse.there;
 }
 
 /* A driver takes a lowering in time or never, but may publish that later. */
-static bool will_not_take(const struct supervisor *s, const struct watch *w, int64_t now_ns)
+static bool will_not_take(const struct supervisor *s, const struct supervised *d, int64_t now_ns)
 {
 	const struct arming *a = &s->arming;
 
-	return now_ns > a->until_ns || w->pulse.header.t_publish_ns > a->taken_until_ns + 2 * ESTOP_READ_NS ||
-	       (now_ns > a->taken_until_ns && pulse_age_ns(&w->pulse, now_ns) > watch_dead_after_ns(w));
+	return now_ns > a->until_ns || d->pulse.header.t_publish_ns > a->taken_until_ns + 2 * ESTOP_READ_NS ||
+	       (now_ns > a->taken_until_ns && pulse_age_ns(&d->pulse, now_ns) > supervised_dead_after_ns(d));
 }
 
 static void update_put(struct supervisor *s, int64_t now_ns)
@@ -298,17 +299,17 @@ static void update_put(struct supervisor *s, int64_t now_ns)
 		return;
 	}
 	for (size_t i = 0; i < s->n; i++) {
-		const struct watch *w = &s->watches[i];
+		const struct supervised *d = &s->supervised[i];
 
-		if (is_needed(w) && w->policy.state != POLICY_READY)
-			error_add(errors, "%s: not ready any more", w->daemon->name);
-		if (!counts(w))
+		if (is_needed(d) && d->policy.state != POLICY_READY)
+			error_add(errors, "%s: not ready any more", d->daemon->name);
+		if (!counts(d))
 			continue;
-		if (lowering_is_taken(&w->pulse.common, s->estop.boot, a->seen.id[0], a->base))
+		if (lowering_is_taken(&d->pulse.common, s->estop.boot, a->seen.id[0], a->base))
 			taken++;
-		else if (will_not_take(s, w, now_ns))
-			error_add(errors, "%s has not taken it: its state says level %s", w->daemon->name,
-				  msg_level_word(w->pulse.common.level));
+		else if (will_not_take(s, d, now_ns))
+			error_add(errors, "%s has not taken it: its state says level %s", d->daemon->name,
+				  msg_level_word(d->pulse.common.level));
 		else
 			wait++;
 	}

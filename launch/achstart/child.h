@@ -3,7 +3,7 @@
  * stdin is /dev/null, stdout and stderr are the FIFO of its log, opened for reading and writing so that it never sees
  * SIGPIPE or a closed end, and non-blocking so that it never waits for us.  It is in a session of its own: it gets no
  * signal of the terminal, and lives on when we die.  Signals are at their defaults and not blocked.  The daemon is the
- * process group of that session: signals go to all of it, and it is killed when its leader has ended; see orphans.c.
+ * process group of that session: signals go to all of it, and it is killed when its leader has ended; see supervise.c.
  */
 #ifndef LAUNCH_ACHSTART_CHILD_H
 #define LAUNCH_ACHSTART_CHILD_H

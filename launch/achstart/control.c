@@ -32,6 +32,78 @@ struct control {
 
 static void take_question(void *context, struct query_client *client, char *line, int64_t now_ns);
 
+/* ---- requests to drivers ---- */
+
+/* Channels have the name of the device, which may be driven by a daemon of another name. */
+static const char *device_name(const struct supervised *d)
+{
+	return d->daemon->device ? d->daemon->device->name : d->daemon->name;
+}
+
+static const struct supervised *find_driver(const struct supervisor *s, const char *name, struct error_sink *errors)
+{
+	const char *best = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct supervised *d = &s->supervised[i];
+
+		if (d->daemon->alive != LAUNCH_ALIVE_STATE)
+			continue;
+		if (!strcmp(device_name(d), name) || !strcmp(d->daemon->name, name))
+			return d;
+		nearest_try(name, device_name(d), &best);
+	}
+	error_add(errors, "there is no driver %s%s%s%s", name, best ? "; did you mean " : "", best ? best : "",
+		  best ? "?" : "");
+	return NULL;
+}
+
+/* A request to a driver, until it is answered: words NAME VERB KEY VALUE, for the user of that name.  To be freed with
+ * close_request; NULL with a line. */
+static struct request *request_driver(struct supervisor *s, const char *const *words, const char *user, int64_t now_ns,
+				      struct error_sink *errors)
+{
+	const struct supervised *d = find_driver(s, words[0], errors);
+	struct request *r = NULL;
+	enum msg_verb verb = MSG_VERB_NONE;
+
+	if (!d)
+		return NULL;
+	if (!policy_has_process(&d->policy))
+		error_add(errors, "%s does not run: it is %s", words[0], policy_state_name(d->policy.state));
+	else if (!request_verb(words[1], &verb))
+		error_add(errors, "%s is not a verb", words[1]);
+	else if (!(r = malloc(sizeof(*r))))
+		error_add(errors, "%s", strerror(ENOMEM));
+	if (!r || request_open(r, device_name(d), verb, words[2], words[3], errors)) {
+		free(r);
+		return NULL;
+	}
+	if (verb != MSG_VERB_GET)
+		supervised_say(s, d, now_ns, INFO, "asked", "%s%s%s, asked by %s", words[1], *words[2] ? " " : "",
+			       words[2], user);
+	return r;
+}
+
+static void close_request(struct request *r)
+{
+	if (r)
+		request_close(r);
+	free(r);
+}
+
+/* The members "result", "value" and "error" of the driver's reply. */
+static void write_reply(struct json *j, struct msg_reply *reply)
+{
+	if (reply->result && !*reply->error)
+		snprintf(reply->error, sizeof(reply->error), "%s", strerror(-reply->result));
+	terminal_clean(reply->value);
+	terminal_clean(reply->error);
+	json_int(j, "result", reply->result);
+	json_text(j, "value", reply->value);
+	json_text(j, "error", reply->error);
+}
+
 /* ---- opening ---- */
 
 int control_listen(struct control *c, struct error_sink *errors)
@@ -83,7 +155,7 @@ void control_close(struct control *c)
 	char path[RUN_PATH_MAX];
 
 	for (int i = 0; i < QUERY_CLIENTS_MAX; i++)
-		control_request_close(c->waiting[i].request);
+		close_request(c->waiting[i].request);
 	query_server_close(&c->server);
 	close(c->server.listener);
 	if (!run_path(path, "control", &(struct error_sink){ 0 }))
@@ -200,13 +272,13 @@ static void not_done(struct control *c, struct query_client *client, const char 
 static void to_daemon(struct control *c, struct query_client *client, const char *name, enum policy_event event,
 		      int64_t now_ns)
 {
-	struct watch *w = supervise_find(c->s, name);
+	struct supervised *d = supervise_find(c->s, name);
 	const char *best = NULL;
 	char user[PEER_NAME_MAX];
 
-	for (size_t i = 0; !w && i < c->s->n; i++)
-		nearest_try(name, c->s->watches[i].daemon->name, &best);
-	if (!w) {
+	for (size_t i = 0; !d && i < c->s->n; i++)
+		nearest_try(name, c->s->supervised[i].daemon->name, &best);
+	if (!d) {
 		refuse(client, "there is no daemon %s%s%s%s", name, best ? "; did you mean " : "",
 		       best ? best : " (achctl status lists them)", best ? "?" : "");
 		return;
@@ -219,9 +291,9 @@ static void to_daemon(struct control *c, struct query_client *client, const char
 	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, name, "asked", "%s, asked by %s", policy_event_name(event),
 		   user);
 	if (event == POLICY_START)
-		supervise_start(c->s, w, now_ns);
+		supervise_start(c->s, d, now_ns);
 	else
-		watch_event(c->s, w, event, now_ns);
+		supervised_event(c->s, d, event, now_ns);
 	accept_command(client);
 }
 
@@ -283,7 +355,7 @@ static void request(struct control *c, struct query_client *client, const char *
 		return;
 	}
 	peer_name(user, client->uid, PASSWD);
-	*under_way = control_request_open(c->s, words, user, now_ns, lines_begin(&why));
+	*under_way = request_driver(c->s, words, user, now_ns, lines_begin(&why));
 	if (!*under_way)
 		refuse(client, "%s", why.text);
 	else if (is_number(words[4], &deadline_ns))
@@ -384,12 +456,12 @@ static void follow_request(struct query_client *client, struct request **request
 		request_cancel(*request); /* all that a client may say after its question */
 	if (!gone && !request_step(*request, now_ns, &reply))
 		return;
-	control_request_close(*request);
+	close_request(*request);
 	*request = NULL;
 	if (gone) {
 		query_drop(client);
 	} else if (begin_reply(&r, client, true)) {
-		control_request_reply(&r.j, &reply);
+		write_reply(&r.j, &reply);
 		send_reply(&r, client);
 	}
 }

@@ -40,17 +40,7 @@ size_t control_fds(const struct control *c, struct clock_fd fds[CONTROL_FDS]);
 /* Answers the questions that have come, and those that waited; never blocks. */
 void control_serve(struct control *c, const struct clock_fd *fds, int64_t now_ns);
 
-/* ---- its parts ---- */
-
 /* The members of the answer to status. */
 void control_status(struct supervisor *s, struct json *j, int64_t now_ns);
-
-/* A request to a driver, until it is answered: words NAME VERB KEY VALUE, for the user of that name.  To be freed with
- * control_request_close; NULL with a line. */
-struct request *control_request_open(struct supervisor *s, const char *const *words, const char *user, int64_t now_ns,
-				     struct error_sink *errors);
-void control_request_close(struct request *r);
-/* The members "result", "value" and "error" of the driver's reply. */
-void control_request_reply(struct json *j, struct msg_reply *reply);
 
 #endif

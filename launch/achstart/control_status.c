@@ -8,42 +8,42 @@
 #include "launch/achstart/virtual.h"
 #include "launch/common/status.h"
 
-static void add_channel(struct status *to, const struct watch *w, int64_t now_ns)
+static void add_channel(struct status *to, const struct supervised *from, int64_t now_ns)
 {
 	struct status_channel *c = to->channels_n < STATUS_DAEMONS_MAX ? &to->channels[to->channels_n++] : NULL;
 
 	if (!c)
 		return;
-	STATUS_COPY(c->name, w->daemon->channel);
-	c->rate_hz = w->pulse.rate_hz;
-	c->age_ms = (double)pulse_age_ns(&w->pulse, now_ns) / 1e6;
+	STATUS_COPY(c->name, from->daemon->channel);
+	c->rate_hz = from->pulse.rate_hz;
+	c->age_ms = (double)pulse_age_ns(&from->pulse, now_ns) / 1e6;
 }
 
-static void add_daemon(struct status *to, const struct watch *w, int64_t now_ns)
+static void add_daemon(struct status *to, const struct supervised *from, int64_t now_ns)
 {
-	const bool runs = policy_has_process(&w->policy);
-	struct status_daemon *d = status_add_daemon(to, w->daemon->name);
+	const bool runs = policy_has_process(&from->policy);
+	struct status_daemon *d = status_add_daemon(to, from->daemon->name);
 
 	if (!d)
 		return;
-	STATUS_COPY(d->state, policy_state_name(w->policy.state));
-	d->ready = w->policy.state == POLICY_READY;
-	d->pid = runs ? w->child.pid : 0;
-	d->spare = w->spare.child.pid;
-	d->incarnation = watch_incarnation(w);
-	d->uptime_s = runs ? (double)(now_ns - w->kept.spawned_ns) / 1e9 : NAN;
-	d->restarts = w->policy.restarts;
-	d->adopted = w->policy.adopted;
-	d->wanted = w->daemon->wanted;
-	virtual_over(w->daemon, d->status, sizeof(d->status));
+	STATUS_COPY(d->state, policy_state_name(from->policy.state));
+	d->ready = from->policy.state == POLICY_READY;
+	d->pid = runs ? from->child.pid : 0;
+	d->spare = from->spare.child.pid;
+	d->incarnation = supervised_incarnation(from);
+	d->uptime_s = runs ? (double)(now_ns - from->kept.spawned_ns) / 1e9 : NAN;
+	d->restarts = from->policy.restarts;
+	d->adopted = from->policy.adopted;
+	d->wanted = from->daemon->wanted;
+	virtual_over(from->daemon, d->status, sizeof(d->status));
 	if (!*d->status)
-		STATUS_COPY(d->status, w->status);
-	STATUS_COPY(d->last_end, w->last_end);
-	STATUS_COPY(d->why, watch_why(w));
-	if (runs && w->pulse.there) {
-		status_take_state(d, &w->pulse.header, &w->pulse.common);
-		d->age_ms = (double)pulse_age_ns(&w->pulse, now_ns) / 1e6;
-		d->rate_hz = w->pulse.rate_hz;
+		STATUS_COPY(d->status, from->status);
+	STATUS_COPY(d->last_end, from->last_end);
+	STATUS_COPY(d->why, supervised_why(from));
+	if (runs && from->pulse.there) {
+		status_take_state(d, &from->pulse.header, &from->pulse.common);
+		d->age_ms = (double)pulse_age_ns(&from->pulse, now_ns) / 1e6;
+		d->rate_hz = from->pulse.rate_hz;
 	}
 }
 
@@ -57,7 +57,7 @@ static void add_bus(struct status *to, const struct supervisor *s, const struct 
 	STATUS_COPY(b->name, one->bus->name);
 	STATUS_COPY(b->interface, one->bus->interface);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct pulse *p = &s->watches[i].pulse;
+		const struct pulse *p = &s->supervised[i].pulse;
 
 		for (size_t n = 0; p->there && n < p->common.bus_count && n < MSG_BUSES; n++)
 			if (!strncmp(p->common.bus[n].name, one->bus->name, MSG_NAME_SIZE))
@@ -72,8 +72,8 @@ void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
 	static struct status to;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->alive == LAUNCH_ALIVE_STATE)
-			pulse_update(&s->watches[i].pulse, now_ns); /* as new as the level */
+		if (s->supervised[i].daemon->alive == LAUNCH_ALIVE_STATE)
+			pulse_update(&s->supervised[i].pulse, now_ns); /* as new as the level */
 	estop_read(&s->estop, now_ns);
 	to = (struct status){ .supervised = true,
 			      .epoch = (int64_t)s->estop.epoch,
@@ -91,14 +91,14 @@ void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
 	for (size_t i = 0; i < s->links.n; i++)
 		add_bus(&to, s, &s->links.one[i]);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct watch *w = &s->watches[i];
+		const struct supervised *from = &s->supervised[i];
 
-		add_daemon(&to, w, now_ns);
-		if (w->pulse.there)
-			add_channel(&to, w, now_ns);
-		if (w->pulse.there && w->pulse.is_clock && !*to.clock.name) {
-			status_take_clock(&to, w->daemon->name, &w->pulse.clock);
-			to.clock.rate_hz = w->pulse.rate_hz;
+		add_daemon(&to, from, now_ns);
+		if (from->pulse.there)
+			add_channel(&to, from, now_ns);
+		if (from->pulse.there && from->pulse.is_clock && !*to.clock.name) {
+			status_take_clock(&to, from->daemon->name, &from->pulse.clock);
+			to.clock.rate_hz = from->pulse.rate_hz;
 		}
 	}
 	status_write(&to, j);

@@ -90,9 +90,9 @@ void events_say(struct events *e, int64_t now_ns, enum msg_severity severity, co
 		port_put(&e->own, &event);
 }
 
-void events_line(void *teller, const char *line)
+void events_line(void *context, const char *line)
 {
-	const struct events_sink *t = teller;
+	const struct events_sink *t = context;
 
 	events_say(t->events, t->now_ns, t->severity, t->source, t->code, "%s", line);
 }
@@ -123,7 +123,56 @@ void events_update(struct events *e, int64_t now_ns)
 	events_log(e, &e->log, "achstart", now_ns);
 }
 
-void events_follow(struct events *e, struct port *port, struct watch_why *why, int64_t now_ns)
+/* ---- why a driver is in fault ---- */
+
+static void note(struct events_fault *fault, struct events_fault_one *one, const struct msg_event *event)
+{
+	*one = (struct events_fault_one){ .incarnation = event->header.incarnation, .place = ++fault->heard };
+	snprintf(one->code, sizeof(one->code), "%.*s", MSG_NAME_SIZE, event->code);
+	snprintf(one->text, sizeof(one->text), "%.*s", MSG_TEXT_SIZE, event->text);
+}
+
+static bool is(const struct msg_event *event, const char *code)
+{
+	return !strncmp(event->code, code, MSG_NAME_SIZE);
+}
+
+void events_fault_hear(struct events_fault *fault, const struct msg_event *event)
+{
+	char over[MSG_NAME_SIZE + 16];
+
+	snprintf(over, sizeof(over), "%s is over", fault->device.code);
+	if (event->severity >= MSG_SEVERITY_ERROR)
+		note(fault, is(event, "bus") ? &fault->bus : &fault->device, event);
+	else if (is(event, "bus-back"))
+		fault->bus.over = true;
+	else if (is(event, "well") && !strncmp(event->text, over, MSG_TEXT_SIZE))
+		fault->device.over = true;
+}
+
+/* The later one is more to the point, but without its bus no device can answer. */
+static bool is_the_bus(const struct events_fault *fault)
+{
+	if (fault->device.over != fault->bus.over)
+		return fault->device.over;
+	if (!fault->bus.over && !strncmp(fault->device.code, "silent", strlen("silent")))
+		return true;
+	return fault->device.place < fault->bus.place;
+}
+
+const char *events_fault_text(const struct events_fault *fault, uint32_t incarnation)
+{
+	const bool device = fault->device.place && fault->device.incarnation == incarnation;
+	const bool bus = fault->bus.place && fault->bus.incarnation == incarnation;
+
+	if (!device)
+		return bus ? fault->bus.text : "";
+	return bus && is_the_bus(fault) ? fault->bus.text : fault->device.text;
+}
+
+/* ---- the events of daemons ---- */
+
+void events_follow(struct events *e, struct port *port, struct events_fault *fault, int64_t now_ns)
 {
 	struct msg_event event;
 	size_t len;
@@ -138,7 +187,7 @@ void events_follow(struct events *e, struct port *port, struct watch_why *why, i
 		}
 		if (msg_check(&event, len, port->type, NULL) != MSG_FINE)
 			continue;
-		watch_why_hear(why, &event);
+		events_fault_hear(fault, &event);
 		if (event.header.t_publish_ns > e->since_ns)
 			write_event(e, now_ns, &event, false);
 	}

@@ -11,7 +11,6 @@
 #include "daemons/drv/port.h"
 #include "launch/common/logs.h"
 #include "launch/common/terminal.h"
-#include "launch/achstart/watch_why.h"
 
 struct events {
 	struct logs log;
@@ -35,12 +34,34 @@ struct events_sink {
 	enum msg_severity severity;
 	const char *source, *code;
 };
-void events_line(void *teller, const char *line); /* for struct error_sink */
+void events_line(void *context, const char *line); /* for struct error_sink */
 
 /* Says if the file of that source has become unwritable, or writable again. */
 void events_log(struct events *events, struct logs *log, const char *source, int64_t now_ns);
 void events_update(struct events *events, int64_t now_ns); /* ten times a second or so: its own channel and file */
-/* Reads one daemon's events from its channel; those from before our time only go to why. */
-void events_follow(struct events *events, struct port *port, struct watch_why *why, int64_t now_ns);
+
+/* ---- why a driver is in fault, by the events that it publishes.  Pure.
+ *
+ * Its last error is the reason, until it says that it is over.  A bus comes and goes beside that: "bus", "bus-back";
+ * while it is away the silence of a device explains nothing.
+ */
+
+struct events_fault {
+	struct events_fault_one {
+		char code[MSG_NAME_SIZE + 1], text[MSG_TEXT_SIZE + 1];
+		uint32_t incarnation;
+		uint64_t place; /* among all that were heard; 0: there was none */
+		bool over;
+	} device, bus;
+	uint64_t heard;
+};
+
+void events_fault_hear(struct events_fault *fault, const struct msg_event *event);
+/* The newest that is not over, the bus before a silence; if they all are (the next is on its way), the newest.  "":
+ * nothing was heard from that incarnation. */
+const char *events_fault_text(const struct events_fault *fault, uint32_t incarnation);
+
+/* Reads one daemon's events from its channel; those from before our time only go to fault. */
+void events_follow(struct events *events, struct port *port, struct events_fault *fault, int64_t now_ns);
 
 #endif

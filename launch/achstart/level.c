@@ -47,13 +47,13 @@ static void inherit(struct supervisor *s, int64_t now_ns)
 	struct estop_kept kept = { 0 };
 
 	for (size_t i = 0; e->channel[0].open && i < s->n; i++) {
-		struct watch *w = &s->watches[i];
+		struct supervised *d = &s->supervised[i];
 
-		if (w->daemon->alive != LAUNCH_ALIVE_STATE)
+		if (d->daemon->alive != LAUNCH_ALIVE_STATE)
 			continue;
-		pulse_update_now(&w->pulse, now_ns);
-		if (w->pulse.there)
-			lowering_add(&kept, &w->pulse.common, e->boot, e->channel[0].chan.handle->id);
+		pulse_update_now(&d->pulse, now_ns);
+		if (d->pulse.there)
+			lowering_add(&kept, &d->pulse.common, e->boot, e->channel[0].chan.handle->id);
 	}
 	if (kept.base)
 		estop_rule_start(&e->rule, &kept, e->boot);
@@ -144,7 +144,7 @@ int level_raise_for(struct supervisor *s, enum msg_level level, const char *who,
 static bool all_fine(const struct supervisor *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->wanted && !policy_is_fine(&s->watches[i].policy))
+		if (s->supervised[i].daemon->wanted && !policy_is_fine(&s->supervised[i].policy))
 			return false;
 	return true;
 }
@@ -152,11 +152,11 @@ static bool all_fine(const struct supervisor *s)
 /* A daemon that has failed needs a person; others may be ready soon. */
 static void report_failed(struct supervisor *s, int64_t now_ns)
 {
-	const struct watch *failed = NULL;
+	const struct supervised *failed = NULL;
 
 	for (size_t i = 0; i < s->n && !failed; i++)
-		if (s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_FAILED)
-			failed = &s->watches[i];
+		if (s->supervised[i].daemon->wanted && s->supervised[i].policy.state == POLICY_FAILED)
+			failed = &s->supervised[i];
 	if (failed && failed != s->reported_failed)
 		supervise_say(s, now_ns, WARNING, "not-armed",
 			      "arm: auto: %s has failed: achctl clear %s once the cause is gone, or achctl arm",

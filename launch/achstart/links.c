@@ -132,8 +132,8 @@ static size_t gather(const struct robot_bus *bus, const struct links_driver *dri
 
 static void reset(struct links_one *one, const char *why, struct events *events, int64_t now_ns)
 {
-	struct events_sink teller = { events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link" };
-	struct error_sink errors = { events_line, &teller, 0 };
+	struct events_sink sink = { events, now_ns, MSG_SEVERITY_WARNING, one->bus->name, "link" };
+	struct error_sink errors = { events_line, &sink, 0 };
 	const int status = link_reset(one->bus->interface, &errors);
 
 	one->next_ns = now_ns + one->pause_ns;

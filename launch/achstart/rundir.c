@@ -133,8 +133,8 @@ static int make_states(struct supervisor *s, struct error_sink *errors)
 	if (status)
 		return status;
 	for (size_t i = 0; i < s->n; i++)
-		if (policy_has_process(&s->watches[i].policy) || s->watches[i].kept.left != FOLDER_RUNS)
-			folder_state_write(s->watches[i].daemon->name, &s->watches[i].kept);
+		if (policy_has_process(&s->supervised[i].policy) || s->supervised[i].kept.left != FOLDER_RUNS)
+			folder_state_write(s->supervised[i].daemon->name, &s->supervised[i].kept);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* supervise.c: the supervisor's loop; see supervise.h. */
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -7,7 +8,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
@@ -20,33 +24,36 @@
 #define PATROL_EVERY 5	 /* looks */
 #define SELDOM 10
 #define SPARES_END_NS 1000000000 /* for killed spares to be gone; then they are left to themselves */
+#define ENVIRONMENT_MAX (1 << 17)
+#define ORPHANS_TRIES 100
+#define ORPHANS_TRY_NS 10000000
 
 /* ---- order ---- */
 
-static bool needs_met(const struct supervisor *s, const struct watch *w)
+static bool needs_met(const struct supervisor *s, const struct supervised *d)
 {
-	for (size_t i = 0; i < w->daemon->needs_n; i++)
-		if (!policy_is_fine(&s->watches[w->daemon->needs[i]].policy))
+	for (size_t i = 0; i < d->daemon->needs_n; i++)
+		if (!policy_is_fine(&s->supervised[d->daemon->needs[i]].policy))
 			return false;
 	return true;
 }
 
-static bool needs(const struct watch *w, size_t place)
+static bool needs(const struct supervised *d, size_t place)
 {
-	for (size_t i = 0; i < w->daemon->needs_n; i++)
-		if (w->daemon->needs[i] == place)
+	for (size_t i = 0; i < d->daemon->needs_n; i++)
+		if (d->daemon->needs[i] == place)
 			return true;
 	return false;
 }
 
 /* Is it needed by a daemon that runs?  Every driver needs the clock: they stop in step with it. */
-static bool is_needed(const struct supervisor *s, const struct watch *w)
+static bool is_needed(const struct supervisor *s, const struct supervised *d)
 {
-	const size_t place = (size_t)(w - s->watches);
+	const size_t place = (size_t)(d - s->supervised);
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct watch *other = &s->watches[i];
-		const bool by_clock = w->daemon->clock && other != w && other->daemon->kind == LAUNCH_DRIVER;
+		const struct supervised *other = &s->supervised[i];
+		const bool by_clock = d->daemon->clock && other != d && other->daemon->kind == LAUNCH_DRIVER;
 
 		if (policy_has_process(&other->policy) && !other->stuck && (by_clock || needs(other, place)))
 			return true;
@@ -57,11 +64,11 @@ static bool is_needed(const struct supervisor *s, const struct watch *w)
 static void stop_the_next(struct supervisor *s, int64_t now_ns)
 {
 	for (size_t i = s->n; i-- > 0;) {
-		struct watch *w = &s->watches[i];
+		struct supervised *d = &s->supervised[i];
 
-		if (w->policy.state != POLICY_STOPPED && w->policy.state != POLICY_STOPPING &&
-		    (!policy_has_process(&w->policy) || !is_needed(s, w)))
-			watch_event(s, w, POLICY_STOP, now_ns);
+		if (d->policy.state != POLICY_STOPPED && d->policy.state != POLICY_STOPPING &&
+		    (!policy_has_process(&d->policy) || !is_needed(s, d)))
+			supervised_event(s, d, POLICY_STOP, now_ns);
 	}
 }
 
@@ -71,27 +78,27 @@ static void start_and_stop(struct supervisor *s, int64_t now_ns)
 	if (s->stop_ns)
 		stop_the_next(s, now_ns);
 	for (size_t i = 0; i < s->n && !s->stop_ns; i++)
-		if (s->watches[i].policy.state == POLICY_WAITING && needs_met(s, &s->watches[i]))
-			watch_event(s, &s->watches[i], POLICY_NEEDS_MET, now_ns);
+		if (s->supervised[i].policy.state == POLICY_WAITING && needs_met(s, &s->supervised[i]))
+			supervised_event(s, &s->supervised[i], POLICY_NEEDS_MET, now_ns);
 	for (size_t i = 0; i < s->n; i++)
-		if (policy_wake_ns(&s->watches[i].policy) <= now_ns)
-			watch_event(s, &s->watches[i], POLICY_TIMER, now_ns);
+		if (policy_wake_ns(&s->supervised[i].policy) <= now_ns)
+			supervised_event(s, &s->supervised[i], POLICY_TIMER, now_ns);
 }
 
-struct watch *supervise_find(struct supervisor *s, const char *name)
+struct supervised *supervise_find(struct supervisor *s, const char *name)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (!strcmp(s->watches[i].daemon->name, name))
-			return &s->watches[i];
+		if (!strcmp(s->supervised[i].daemon->name, name))
+			return &s->supervised[i];
 	return NULL;
 }
 
-void supervise_start(struct supervisor *s, struct watch *w, int64_t now_ns)
+void supervise_start(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
-	for (size_t i = 0; i < w->daemon->needs_n; i++)
-		if (s->watches[w->daemon->needs[i]].policy.state == POLICY_STOPPED)
-			supervise_start(s, &s->watches[w->daemon->needs[i]], now_ns);
-	watch_event(s, w, POLICY_START, now_ns);
+	for (size_t i = 0; i < d->daemon->needs_n; i++)
+		if (s->supervised[d->daemon->needs[i]].policy.state == POLICY_STOPPED)
+			supervise_start(s, &s->supervised[d->daemon->needs[i]], now_ns);
+	supervised_event(s, d, POLICY_START, now_ns);
 }
 
 void supervise_stop(struct supervisor *s, int64_t now_ns)
@@ -109,10 +116,131 @@ static bool all_gone(const struct supervisor *s)
 	const bool patient = clock_now_ns() - s->stop_ns < SPARES_END_NS;
 
 	for (size_t i = 0; i < s->n; i++)
-		if ((policy_has_process(&s->watches[i].policy) && !s->watches[i].stuck) ||
-		    (s->watches[i].spare.child.pid && patient))
+		if ((policy_has_process(&s->supervised[i].policy) && !s->supervised[i].stuck) ||
+		    (s->supervised[i].spare.child.pid && patient))
 			return false;
 	return true;
+}
+
+/* ---- processes that outlive the daemon that started them ----
+ *
+ * A daemon is its process group: child.h signals all of it, and when the leader has ended the rest is killed.  A
+ * process that has left the group (setsid, a double fork) is found by its environment, ENDPLATE_RUN and
+ * ENDPLATE_DAEMON, which it has from the daemon; also by another achstart.  It is an orphan, and killed, if its daemon
+ * has no process, or has a younger one. */
+
+/* From now on orphans are our children. */
+static void adopt_orphans(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static const struct supervised *leader(const struct supervisor *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->supervised[i].child.pid == pid || s->supervised[i].spare.child.pid == pid)
+			return &s->supervised[i];
+	return NULL;
+}
+
+/* The value behind "KEY=" in an environment that ends with two zeros; NULL: not there. */
+static const char *value_of(const char *environment, const char *key)
+{
+	const size_t len = strlen(key);
+
+	for (const char *one = environment; *one; one += strlen(one) + 1)
+		if (!strncmp(one, key, len))
+			return one + len;
+	return NULL;
+}
+
+/* The daemon of this robot that started it, by its environment; NULL: none, or it has ended. */
+static const struct supervised *daemon_of(struct supervisor *s, pid_t pid)
+{
+	static char environment[ENVIRONMENT_MAX]; /* of one thread */
+	const int len = folder_proc_read(pid, "environ", environment, sizeof(environment) - 1);
+	char run[RUN_PATH_MAX];
+	const char *of, *name;
+
+	if (len <= 0 || run_path(run, NULL, &(struct error_sink){ 0 }))
+		return NULL;
+	environment[len + 1] = 0;
+	of = value_of(environment, "ENDPLATE_RUN=");
+	name = value_of(environment, "ENDPLATE_DAEMON=");
+	return of && name && !strcmp(of, run) ? supervise_find(s, name) : NULL;
+}
+
+static bool is_orphan(const struct supervised *d, pid_t pid)
+{
+	if (!policy_has_process(&d->policy) || !d->child.pid)
+		return true;
+	return pid != d->child.pid && folder_started(pid) < d->kept.started;
+}
+
+/* The descriptor comes first: the number may be reused before its environment is read. */
+static unsigned int kill_orphan(struct supervisor *s, pid_t pid, int64_t now_ns)
+{
+	const int pidfd = leader(s, pid) || pid == getpid() ? -1 : pidfd_open(pid, 0);
+	const struct supervised *d = pidfd < 0 ? NULL : daemon_of(s, pid);
+	const bool orphan = d && is_orphan(d, pid);
+
+	if (orphan) {
+		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+		supervised_say(s, d, now_ns, WARNING, "orphan", "process %d outlived it and was killed", (int)pid);
+	}
+	if (pidfd >= 0)
+		close(pidfd);
+	return orphan;
+}
+
+/* Among our children; returns how many. */
+static unsigned int kill_orphaned_children(struct supervisor *s, int64_t now_ns)
+{
+	unsigned int found = 0;
+	char path[64];
+	FILE *from;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	from = fopen(path, "re");
+	while (from && fscanf(from, "%d", &pid) == 1)
+		found += kill_orphan(s, pid, now_ns);
+	if (from)
+		fclose(from);
+	return found;
+}
+
+/* Among all processes of the system; returns how many. */
+static unsigned int kill_all_orphans(struct supervisor *s, int64_t now_ns)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+	unsigned int found = 0;
+
+	while (folder && (entry = readdir(folder)))
+		if (*entry->d_name >= '1' && *entry->d_name <= '9')
+			found += kill_orphan(s, atoi(entry->d_name), now_ns);
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* The robot is stopped: kills orphans until there are none left, for a second at most. */
+static void kill_orphans_at_end(struct supervisor *s)
+{
+	for (int i = 0; i < ORPHANS_TRIES && kill_all_orphans(s, clock_now_ns()); i++)
+		clock_wait(NULL, 0, clock_now_ns() + ORPHANS_TRY_NS);
+}
+
+/* Reaps those that have ended. */
+static void reap_orphans(const struct supervisor *s)
+{
+	siginfo_t info = { 0 };
+
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid && !leader(s, info.si_pid)) {
+		waitpid(info.si_pid, NULL, 0);
+		info.si_pid = 0;
+	}
 }
 
 /* ---- updating ---- */
@@ -129,9 +257,9 @@ static void notify_systemd(struct supervisor *s, int64_t now_ns)
 	size_t ready = 0, wanted = 0, stopped = 0; /* on request: not waited for */
 
 	for (size_t i = 0; i < s->n; i++) {
-		wanted += s->watches[i].daemon->wanted;
-		ready += s->watches[i].daemon->wanted && policy_is_fine(&s->watches[i].policy);
-		stopped += s->watches[i].daemon->wanted && s->watches[i].policy.state == POLICY_STOPPED;
+		wanted += s->supervised[i].daemon->wanted;
+		ready += s->supervised[i].daemon->wanted && policy_is_fine(&s->supervised[i].policy);
+		stopped += s->supervised[i].daemon->wanted && s->supervised[i].policy.state == POLICY_STOPPED;
 	}
 	snprintf(text, sizeof(text), "%zu of %zu daemon%s ready", ready, wanted, wanted == 1 ? "" : "s");
 	if (strcmp(text, s->notify.status) != 0)
@@ -154,21 +282,21 @@ static void update(struct supervisor *s, int64_t now_ns)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		struct watch *w = &s->watches[i];
+		struct supervised *d = &s->supervised[i];
 
-		watch_update(s, w, now_ns);
-		if (w->daemon->alive == LAUNCH_ALIVE_STATE)
-			drivers[n++] = (struct links_driver){ &w->pulse, watch_has_spoken(w) && !w->stuck };
+		supervised_update(s, d, now_ns);
+		if (d->daemon->alive == LAUNCH_ALIVE_STATE)
+			drivers[n++] = (struct links_driver){ &d->pulse, supervised_has_spoken(d) && !d->stuck };
 	}
 	if (!in_time)
 		s->late_ns = now_ns;
 	for (size_t i = 0; i < s->n; i++)
-		watch_check_alive(s, &s->watches[i], now_ns);
-	for (size_t i = 0; i < s->n && !watch_keep_spare(s, &s->watches[i], now_ns); i++)
+		supervised_check_alive(s, &s->supervised[i], now_ns);
+	for (size_t i = 0; i < s->n && !supervised_keep_spare(s, &s->supervised[i], now_ns); i++)
 		;
 	links_update(&s->links, s->launch, drivers, n, &s->events, now_ns);
 	if (s->looks % SELDOM == 0) {
-		orphans_kill(s, false, now_ns);
+		kill_orphaned_children(s, now_ns);
 		folder_reserve(s->n);
 	}
 	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_check(&s->patrol);
@@ -188,7 +316,7 @@ static void update(struct supervisor *s, int64_t now_ns)
 static bool wants_notices(const struct supervisor *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].policy.state == POLICY_STARTING)
+		if (s->supervised[i].policy.state == POLICY_STARTING)
 			return true;
 	return false;
 }
@@ -198,8 +326,8 @@ static int64_t next_ns(const struct supervisor *s)
 	int64_t next = s->look_ns;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (policy_wake_ns(&s->watches[i].policy) < next)
-			next = policy_wake_ns(&s->watches[i].policy);
+		if (policy_wake_ns(&s->supervised[i].policy) < next)
+			next = policy_wake_ns(&s->supervised[i].policy);
 	return next;
 }
 
@@ -222,11 +350,11 @@ static void read_signals(struct supervisor *s, int64_t now_ns)
 		}
 	}
 	for (size_t i = 0; child && i < s->n; i++) {
-		watch_reap(s, &s->watches[i], now_ns);
-		watch_freeze(s, &s->watches[i], now_ns);
+		supervised_reap(s, &s->supervised[i], now_ns);
+		supervised_freeze(s, &s->supervised[i], now_ns);
 	}
 	if (child)
-		orphans_reap(s);
+		reap_orphans(s);
 }
 
 static void read_notices(struct supervisor *s, int64_t now_ns)
@@ -235,8 +363,8 @@ static void read_notices(struct supervisor *s, int64_t now_ns)
 
 	while (rundir_notice(s->notify_fd, &notice))
 		for (size_t i = 0; i < s->n; i++)
-			if (s->watches[i].child.pid && s->watches[i].child.pid == notice.pid)
-				watch_hear(s, &s->watches[i], &notice, now_ns);
+			if (s->supervised[i].child.pid && s->supervised[i].child.pid == notice.pid)
+				supervised_hear(s, &s->supervised[i], &notice, now_ns);
 }
 
 static int loop(struct supervisor *s)
@@ -260,13 +388,13 @@ static int loop(struct supervisor *s)
 			return ready;
 		now_ns = clock_now_ns();
 		for (size_t i = 0; fds[ENDS].ready && i < s->n; i++)
-			watch_reap(s, &s->watches[i], now_ns);
+			supervised_reap(s, &s->supervised[i], now_ns);
 		if (fds[SIGNALS].ready)
 			read_signals(s, now_ns);
 		if (fds[NOTIFY].ready || now_ns >= s->look_ns)
 			read_notices(s, now_ns);
 		for (size_t i = 0; (fds[FIFOS].ready || (by_looks && now_ns >= s->look_ns)) && i < s->n; i++)
-			s->flooded |= !logs_read(&s->watches[i].log, now_ns);
+			s->flooded |= !logs_read(&s->supervised[i].log, now_ns);
 		control_serve(s->control, fds + FIXED, now_ns);
 		if (now_ns >= s->look_ns)
 			update(s, now_ns);
@@ -313,8 +441,8 @@ static void take_priority(struct supervisor *s, int64_t now_ns)
 	int priority = 0, status;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->watches[i].daemon->priority > priority)
-			priority = (int)s->watches[i].daemon->priority;
+		if (s->supervised[i].daemon->priority > priority)
+			priority = (int)s->supervised[i].daemon->priority;
 	if (!priority)
 		return;
 	priority += priority < PRIORITY_MAX;
@@ -342,14 +470,14 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	struct error_sink quiet = { 0 };
 
 	supervise_hold_signals();
-	orphans_open();
+	adopt_orphans();
 	notify_open(&s->notify);
 	s->signals = open_signals();
 	s->fifos = epoll_create1(EPOLL_CLOEXEC);
 	s->ends = epoll_create1(EPOLL_CLOEXEC);
 	events_open(&s->events, &quiet);
-	s->watches = calloc(s->n + 1, sizeof(*s->watches));
-	if (!s->watches || patrol_open(&s->patrol, s->launch))
+	s->supervised = calloc(s->n + 1, sizeof(*s->supervised));
+	if (!s->supervised || patrol_open(&s->patrol, s->launch))
 		return error_refuse(errors, -ENOMEM, "%s", strerror(ENOMEM));
 	if (patrol_begin(&s->patrol, say_replaced, s, errors))
 		return -EACCES;
@@ -358,14 +486,14 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	if (!s->control)
 		return -EIO;
 	for (size_t i = 0; i < s->n; i++)
-		watch_open(s, &s->watches[i], &s->launch->daemons[i], now_ns);
+		supervised_open(s, &s->supervised[i], &s->launch->daemons[i], now_ns);
 	return level_open(s, now_ns, errors);
 }
 
 static void close_all(struct supervisor *s, bool stopped)
 {
-	for (size_t i = 0; i < s->n && s->watches && s->watches[i].daemon; i++)
-		watch_close(&s->watches[i], stopped);
+	for (size_t i = 0; i < s->n && s->supervised && s->supervised[i].daemon; i++)
+		supervised_close(&s->supervised[i], stopped);
 	if (s->control)
 		control_close(s->control);
 	events_close(&s->events);
@@ -378,7 +506,7 @@ static void close_all(struct supervisor *s, bool stopped)
 	patrol_close(&s->patrol);
 	notify_close(&s->notify);
 	close(s->lock);
-	free(s->watches);
+	free(s->supervised);
 }
 
 static void begin(struct supervisor *s, int64_t now_ns)
@@ -393,22 +521,22 @@ static void begin(struct supervisor *s, int64_t now_ns)
 		supervise_say(s, now_ns, WARNING, "room",
 			      "no room in the robot's folder for the states of its daemons: %s", strerror(-status));
 	for (size_t i = 0; i < s->n; i++)
-		adopted |= watch_adopt(s, &s->watches[i], now_ns);
+		adopted |= supervised_adopt(s, &s->supervised[i], now_ns);
 	level_begin(s, adopted, now_ns);
 	for (size_t i = 0; i < s->n; i++)
-		before |= s->watches[i].kept.incarnation != 0;
+		before |= s->supervised[i].kept.incarnation != 0;
 	if (before)
-		orphans_kill(s, true, now_ns);
+		kill_all_orphans(s, now_ns);
 	links_init(&s->links, s->launch);
 	if (!adopted)
 		links_up(&s->links, s->launch, &s->events, now_ns);
 	for (size_t i = 0; i < s->n; i++) {
-		struct watch *w = &s->watches[i];
+		struct supervised *d = &s->supervised[i];
 
 		if (!adopted)
-			watch_first_time(w);
-		if (w->daemon->wanted && !policy_has_process(&w->policy) && !(adopted && watch_left(s, w, now_ns)))
-			watch_event(s, w, POLICY_START, now_ns);
+			supervised_first_time(d);
+		if (d->daemon->wanted && !policy_has_process(&d->policy) && !(adopted && supervised_left(s, d, now_ns)))
+			supervised_event(s, d, POLICY_START, now_ns);
 	}
 	start_and_stop(s, now_ns);
 	s->look_ns = now_ns + SUPERVISE_LOOK_NS;
@@ -421,12 +549,12 @@ static int report_end(struct supervisor *s, int64_t now_ns)
 	bool stuck = false;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct watch *w = &s->watches[i];
+		const struct supervised *d = &s->supervised[i];
 
-		if (!w->killed_at_end)
+		if (!d->killed_at_end)
 			continue;
-		stuck |= w->stuck;
-		lines_append(killed, sizeof(killed), ", ", "%s%s", w->daemon->name, w->stuck ? " (still there)" : "");
+		stuck |= d->stuck;
+		lines_append(killed, sizeof(killed), ", ", "%s%s", d->daemon->name, d->stuck ? " (still there)" : "");
 	}
 	if (*killed)
 		supervise_say(s, now_ns, WARNING, "end", "stopped; killed: %s", killed);
@@ -451,7 +579,7 @@ int supervise(struct launch *launch, int lock, struct error_sink *errors)
 	if (status)
 		supervise_say(&s, clock_now_ns(), FATAL, "wait", "unable to wait: %s", strerror(-status));
 	else
-		orphans_end(&s);
+		kill_orphans_at_end(&s);
 	if (!status)
 		status = report_end(&s, clock_now_ns());
 	close_all(&s, !status);

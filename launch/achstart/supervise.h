@@ -1,6 +1,6 @@
 /* supervise.h: the supervisor: one loop over processes, what they publish, links and commands.
  *
- * What is done about a daemon is policy.h's, and watch.h carries it out.  Nothing in the loop waits for a daemon:
+ * What is done about a daemon is policy.h's, and supervised.h carries it out.  Nothing in the loop waits for a daemon:
  * starting one waits for exec alone.
  */
 #ifndef LAUNCH_ACHSTART_SUPERVISE_H
@@ -13,14 +13,14 @@
 #include "launch/achstart/level.h"
 #include "launch/achstart/links.h"
 #include "launch/achstart/patrol.h"
-#include "launch/achstart/watch.h"
+#include "launch/achstart/supervised.h"
 
 #define SUPERVISE_LOOK_NS \
 	20000000 /* how often publications are looked at: a stalled link is to be reset within 50 ms */
 
 struct supervisor {
 	struct launch *launch;
-	struct watch *watches; /* of launch.daemons, in their order */
+	struct supervised *supervised; /* of launch.daemons, in their order */
 	size_t n;
 	struct estop estop;
 	struct level level;   /* of the e-stop */
@@ -43,14 +43,14 @@ struct supervisor {
 	int64_t stop_ns; /* when it was asked to stop; 0: it was not */
 	bool flooded;	 /* a log has taken all it may until the next look */
 	bool reported_ready;
-	const struct watch *reported_failed; /* the daemon that keeps arm: auto from arming */
+	const struct supervised *reported_failed; /* the daemon that keeps arm: auto from arming */
 };
 
 /* An event about achstart itself, and one about a daemon. */
 #define supervise_say(s, now_ns, severity, ...) \
 	events_say(&(s)->events, now_ns, MSG_SEVERITY_##severity, "achstart", __VA_ARGS__)
-#define watch_say(s, w, now_ns, severity, ...) \
-	events_say(&(s)->events, now_ns, MSG_SEVERITY_##severity, (w)->daemon->name, __VA_ARGS__)
+#define supervised_say(s, d, now_ns, severity, ...) \
+	events_say(&(s)->events, now_ns, MSG_SEVERITY_##severity, (d)->daemon->name, __VA_ARGS__)
 
 /* As early as possible: a signal during the start stops the robot, too. */
 void supervise_hold_signals(void);
@@ -58,28 +58,11 @@ void supervise_hold_signals(void);
  * status.  Closes the lock of the folder at the end. */
 int supervise(struct launch *launch, int lock, struct error_sink *errors);
 
-struct watch *supervise_find(struct supervisor *s, const char *name);
+struct supervised *supervise_find(struct supervisor *s, const char *name);
 /* Starts a daemon, and what it needs. */
-void supervise_start(struct supervisor *s, struct watch *w, int64_t now_ns);
+void supervise_start(struct supervisor *s, struct supervised *d, int64_t now_ns);
 void supervise_stop(struct supervisor *s, int64_t now_ns);
 void supervise_channel_removed(struct supervisor *s, const char *channel,
 			       int64_t now_ns); /* reports a channel that was removed */
-
-/* ---- processes that outlive the daemon that started them.
- *
- * A daemon is its process group: child.h signals all of it, and when the leader has ended the rest is killed.  A
- * process that has left the group (setsid, a double fork) is found by its environment, ENDPLATE_RUN and
- * ENDPLATE_DAEMON, which it has from the daemon; also by another achstart.  It is an orphan, and killed, if its daemon
- * has no process, or has a younger one.
- */
-
-/* From now on orphans are our children. */
-void orphans_open(void);
-/* Kills orphans among our children, or among all processes of the system.  Returns how many. */
-unsigned int orphans_kill(struct supervisor *s, bool all, int64_t now_ns);
-/* The robot is stopped: kills orphans until there are none left, for a second at most. */
-void orphans_end(struct supervisor *s);
-/* Reaps those that have ended. */
-void orphans_reap(const struct supervisor *s);
 
 #endif

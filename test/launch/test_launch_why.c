@@ -2,7 +2,7 @@
 #include "test/channels/testcase.h"
 
 #include "launch/achctl/status_print.h"
-#include "launch/achstart/watch_why.h"
+#include "launch/achstart/events.h"
 #include "test/launch/rig.h"
 
 static char answer[65536];
@@ -54,7 +54,7 @@ TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts)
 
 /* ---- which event is the reason ---- */
 
-static struct watch_why why;
+static struct events_fault why;
 
 static void hear(enum msg_severity severity, uint32_t incarnation, const char *code, const char *text)
 {
@@ -65,44 +65,44 @@ static void hear(enum msg_severity severity, uint32_t incarnation, const char *c
 	event.severity = severity;
 	snprintf(event.code, sizeof(event.code), "%s", code);
 	snprintf(event.text, sizeof(event.text), "%s", text);
-	watch_why_hear(&why, &event);
+	events_fault_hear(&why, &event);
 }
 
 TEST(the_newest_trouble_that_is_not_over_is_the_reason)
 {
-	why = (struct watch_why){ 0 };
-	TEST_ASSERT_EQUAL_STRING("", watch_why_text(&why, 0));
+	why = (struct events_fault){ 0 };
+	TEST_ASSERT_EQUAL_STRING("", events_fault_text(&why, 0));
 	hear(MSG_SEVERITY_WARNING, 1, "late", "it is late");
 	hear(MSG_SEVERITY_INFO, 1, "well", " is over");
-	TEST_ASSERT_EQUAL_STRING("", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("", events_fault_text(&why, 1));
 	hear(MSG_SEVERITY_ERROR, 1, "silent-15", "module 15 is silent");
-	TEST_ASSERT_EQUAL_STRING("module 15 is silent", watch_why_text(&why, 1));
-	TEST_ASSERT_EQUAL_STRING("", watch_why_text(&why, 2));
+	TEST_ASSERT_EQUAL_STRING("module 15 is silent", events_fault_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("", events_fault_text(&why, 2));
 	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is stalled");
 	hear(MSG_SEVERITY_INFO, 1, "fault", "fault");
-	TEST_ASSERT_EQUAL_STRING("bus torso is stalled", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("bus torso is stalled", events_fault_text(&why, 1));
 	hear(MSG_SEVERITY_INFO, 1, "bus-back", "the bus is back");
-	TEST_ASSERT_EQUAL_STRING("module 15 is silent", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("module 15 is silent", events_fault_text(&why, 1));
 	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is off");
 	hear(MSG_SEVERITY_INFO, 1, "well", "silent-15 is over");
-	TEST_ASSERT_EQUAL_STRING("bus torso is off", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("bus torso is off", events_fault_text(&why, 1));
 	/* Without its bus no module can answer: that it does not is not worth a line. */
 	hear(MSG_SEVERITY_ERROR, 1, "silent-15", "module 15 does not answer");
-	TEST_ASSERT_EQUAL_STRING("bus torso is off", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("bus torso is off", events_fault_text(&why, 1));
 	hear(MSG_SEVERITY_INFO, 1, "bus-back", "the bus is back");
-	TEST_ASSERT_EQUAL_STRING("module 15 does not answer", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("module 15 does not answer", events_fault_text(&why, 1));
 	hear(MSG_SEVERITY_ERROR, 1, "bus", "bus torso is off");
 	hear(MSG_SEVERITY_FATAL, 1, "tow-error-15", "module 15: tow-error");
 	hear(MSG_SEVERITY_INFO, 1, "well", "silent-15 is over"); /* of one that is over already */
-	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", events_fault_text(&why, 1));
 	/* Both are over and it is in fault: the next event is on its way. */
 	hear(MSG_SEVERITY_INFO, 1, "bus-back", "the bus is back");
 	hear(MSG_SEVERITY_INFO, 1, "well", "tow-error-15 is over");
-	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", events_fault_text(&why, 1));
 	/* Another process. */
 	hear(MSG_SEVERITY_ERROR, 2, "bus", "bus torso is absent");
-	TEST_ASSERT_EQUAL_STRING("bus torso is absent", watch_why_text(&why, 2));
-	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", watch_why_text(&why, 1));
+	TEST_ASSERT_EQUAL_STRING("bus torso is absent", events_fault_text(&why, 2));
+	TEST_ASSERT_EQUAL_STRING("module 15: tow-error", events_fault_text(&why, 1));
 }
 
 /* ---- work that is done ---- */

@@ -18,7 +18,7 @@ static struct launch launch;
 static struct launch_daemon daemon_of_waist = {
 	.name = "waist", .kind = LAUNCH_DRIVER, .alive = LAUNCH_ALIVE_STATE, .dead_after_ns = SECOND, .wanted = true
 };
-static struct watch waist;
+static struct supervised waist;
 static struct estop other; /* an operator, or a driver */
 static int64_t now_ns;
 
@@ -30,7 +30,7 @@ static void set_up(int arm)
 	waist.daemon = &daemon_of_waist;
 	waist.policy.state = POLICY_READY;
 	s.launch = &launch;
-	s.watches = &waist;
+	s.supervised = &waist;
 	s.n = 1;
 	now_ns = clock_now_ns();
 	events_open(&s.events, &(struct error_sink){ 0 });

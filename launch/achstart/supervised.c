@@ -1,0 +1,564 @@
+/* supervised.c: one daemon under supervision. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#include "channels/clock.h"
+#include "daemons/drv/drv_tick.h"
+#include "launch/achstart/supervise.h"
+#include "launch/achstart/virtual.h"
+
+#define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
+#define REOPEN_NS 2000000000 /* a driver checks its channel once a second and recreates it within this time */
+#define LOOK_NS 1000000000
+#define LAST_LINES 3
+
+/* ---- what it publishes ---- */
+
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static int64_t silent_ns(const struct supervisor *s, const struct supervised *d, int64_t now_ns)
+{
+	int64_t last_ns = later(s->late_ns, later(d->kept.spawned_ns, d->adopted_ns)), at_ns = 0;
+
+	switch (d->daemon->alive) {
+	case LAUNCH_ALIVE_PROCESS:
+		return 0;
+	case LAUNCH_ALIVE_WATCHDOG:
+		at_ns = later(d->watchdog_ns, s->deaf_ns);
+		break;
+	case LAUNCH_ALIVE_STATE:
+		at_ns = d->pulse.there ? d->pulse.header.t_publish_ns : 0;
+		if (d->pulse.lost_ns)
+			at_ns = later(at_ns, d->pulse.lost_ns + REOPEN_NS);
+		break;
+	}
+	return now_ns - later(at_ns, last_ns);
+}
+
+/* Reads /proc only for a daemon that is late.  Before it is called hung, looks whether it could be heard. */
+static enum hung_verdict check_hang(struct supervisor *s, struct supervised *d, int64_t patience_ns, int64_t now_ns)
+{
+	int64_t silence_ns = silent_ns(s, d, now_ns);
+
+	if (silence_ns <= patience_ns / 2 - SUPERVISE_LOOK_NS)
+		return HUNG_NO;
+	if (silence_ns > patience_ns && d->daemon->alive == LAUNCH_ALIVE_STATE)
+		pulse_update_now(&d->pulse, now_ns); /* it may publish in another file by now */
+	else if (silence_ns > patience_ns)
+		rundir_listen(s, now_ns);
+	silence_ns = silent_ns(s, d, now_ns);
+	hung_measure(&d->hung, d->child.pid, now_ns - silence_ns,
+		     !d->policy.adopted && now_ns - silence_ns == d->kept.spawned_ns, now_ns);
+	d->hung.facts.patience_ns = patience_ns;
+	return hung_verdict(&d->hung.facts);
+}
+
+static bool is_hung(struct supervisor *s, struct supervised *d, int64_t patience_ns, int64_t now_ns)
+{
+	return check_hang(s, d, patience_ns, now_ns) >= HUNG_YES;
+}
+
+/* Since its process began. */
+static bool has_published(const struct supervised *d)
+{
+	if (d->daemon->alive == LAUNCH_ALIVE_STATE)
+		return d->pulse.there && d->pulse.header.t_publish_ns > d->kept.spawned_ns;
+	return d->watchdog_ns > d->kept.spawned_ns;
+}
+
+static bool is_stopped(const struct supervised *d)
+{
+	return folder_run_state(d->child.pid) == 'T' && !virtual_waits_for(d->child.pid);
+}
+
+/* The driver itself says how often it ticks: a battery once in two seconds. */
+int64_t supervised_dead_after_ns(const struct supervised *d)
+{
+	const int64_t period_ns = d->pulse.there ? d->pulse.common.period_ns : 0;
+	const bool longer =
+		period_ns <= DRV_TICK_PERIOD_MAX_NS && period_ns * LAUNCH_DEAD_TICKS > d->daemon->dead_after_ns;
+
+	return longer && !d->daemon->dead_after_given ? period_ns * LAUNCH_DEAD_TICKS : d->daemon->dead_after_ns;
+}
+
+static bool publishes(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	const int64_t patience_ns = has_published(d) || d->policy.adopted ? supervised_dead_after_ns(d) : YOUNG_NS;
+
+	return !is_hung(s, d, patience_ns, now_ns) && !is_stopped(d);
+}
+
+uint32_t supervised_incarnation(const struct supervised *d)
+{
+	return d->daemon->alive == LAUNCH_ALIVE_STATE && has_published(d) ? d->pulse.header.incarnation
+									  : d->kept.incarnation;
+}
+
+bool supervised_has_spoken(const struct supervised *d)
+{
+	return policy_has_process(&d->policy) && d->daemon->alive == LAUNCH_ALIVE_STATE && has_published(d);
+}
+
+bool supervised_in_fault(const struct supervised *d)
+{
+	return supervised_has_spoken(d) && d->pulse.common.lifecycle == MSG_LIFE_FAULT;
+}
+
+const char *supervised_why(const struct supervised *d)
+{
+	const char *failed = d->policy.why;
+
+	return *failed || !supervised_in_fault(d) ? failed : events_fault_text(&d->fault, d->pulse.header.incarnation);
+}
+
+/* ---- carrying out ---- */
+
+static void follow_end(struct supervisor *s, const struct supervised *d)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (d->child.pidfd >= 0)
+		epoll_ctl(s->ends, EPOLL_CTL_ADD, d->child.pidfd, &event); /* SIGCHLD reports it, too */
+}
+
+static void follow_log(struct supervisor *s, const struct supervised *d)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (d->log.fifo >= 0)
+		epoll_ctl(s->fifos, EPOLL_CTL_ADD, d->log.fifo, &event);
+}
+
+static void say_mended(void *to, const char *channel)
+{
+	supervise_channel_removed(to, channel, clock_now_ns());
+}
+
+static void spawn(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, d->daemon->name, "start" };
+	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, d->daemon->name, "start" };
+	struct error_sink errors = { events_line, &wrong, 0 }, warnings = { events_line, &odd, 0 };
+	int status;
+
+	d->watchdog_ns = d->adopted_ns = 0;
+	*d->status = 0;
+	d->stuck = false;
+	d->kept = (struct folder_state){ .incarnation = d->kept.incarnation + 1,
+					 .hash = launch_hash(d->daemon),
+					 .spawned_ns = now_ns,
+					 .restarts = d->policy.restarts,
+					 .latches = d->kept.latches };
+	patrol_before(&s->patrol, d->daemon->name, d->policy.early_deaths > 0, say_mended, s);
+	if (spare_use(&d->spare, &d->child, d->daemon, &d->kept)) {
+		status = 0;
+		hung_measure(&d->hung, d->child.pid, now_ns, false, now_ns); /* from now on, not from its start */
+	} else {
+		status = child_start(&d->child, d->daemon, d->path, d->log.fifo, &d->kept, &errors, &warnings);
+	}
+	if (status) {
+		d->kept.incarnation--;
+		snprintf(d->last_end, sizeof(d->last_end), "not started: %s", strerror(-status));
+		supervised_event(s, d, POLICY_DIED, now_ns);
+		return;
+	}
+	follow_end(s, d);
+	if (d->daemon->alive == LAUNCH_ALIVE_PROCESS)
+		supervised_event(s, d, POLICY_IS_READY, now_ns);
+}
+
+static void raise_level(struct supervisor *s, const struct supervised *d, int64_t now_ns)
+{
+	char why[MSG_TEXT_SIZE];
+
+	snprintf(why, sizeof(why), "%s %s", d->daemon->name,
+		 d->policy.state == POLICY_FAILED ? "has failed" : "keeps dying");
+	level_raise(s, d->daemon->critical, d->daemon->name, why, now_ns);
+}
+
+static void say_silent(char why[MSG_TEXT_SIZE], const char *silent, const struct hung_facts *facts)
+{
+	if (hung_verdict(facts) == HUNG_OVERLOADED)
+		snprintf(why, MSG_TEXT_SIZE,
+			 "the machine is overloaded: %s for %.3f s, waited %.3f s for a processor, ran %.3f s", silent,
+			 (double)facts->silent_ns / 1e9, (double)facts->waited_ns / 1e9, (double)facts->cpu_ns / 1e9);
+	else
+		snprintf(why, MSG_TEXT_SIZE, "%s", silent);
+}
+
+static void kill_process(struct supervisor *s, struct supervised *d, enum policy_event event, int64_t now_ns)
+{
+	const char *silent =
+		d->daemon->alive == LAUNCH_ALIVE_STATE ? "it published nothing" : "it gave no sign of life";
+	char why[MSG_TEXT_SIZE] = "it did not end within kill_within";
+
+	if (is_stopped(d))
+		snprintf(why, sizeof(why), "it was stopped");
+	else if (event == POLICY_SILENT || !publishes(s, d, now_ns))
+		say_silent(why, silent, &d->hung.facts);
+	d->killed_at_end |= s->stop_ns != 0;
+	child_signal(&d->child, SIGKILL);
+	supervised_say(s, d, now_ns, WARNING, "killed", "killed: %s", why);
+}
+
+static void keep(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	int status = folder_state_write(d->daemon->name, &d->kept);
+
+	if (status)
+		supervised_say(s, d, now_ns, WARNING, "state-file", "its state cannot be kept: %s", strerror(-status));
+}
+
+/* Keeps its latches in the state file, so that its successor finds them even if the channel is lost. */
+static void read_state(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	pulse_update(&d->pulse, now_ns);
+	if (!d->pulse.there || d->kept.latches == d->pulse.common.latches)
+		return;
+	d->kept.latches = d->pulse.common.latches;
+	keep(s, d, now_ns);
+}
+
+/* So that the next achstart leaves it in that state.  A stop of the whole robot does not count: a daemon that it ends
+ * is to run again. */
+static void keep_left(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	static const enum folder_left lefts[POLICY_STATES] = {
+		[POLICY_WAITING] = FOLDER_WANTED,  [POLICY_RESTARTING] = FOLDER_WANTED,
+		[POLICY_STOPPED] = FOLDER_STOPPED, [POLICY_STOPPING] = FOLDER_STOPPED,
+		[POLICY_DONE] = FOLDER_DONE,	   [POLICY_FAILED] = FOLDER_FAILED,
+	};
+	enum folder_left left = lefts[d->policy.state];
+
+	if (s->stop_ns)
+		left = d->policy.state == POLICY_STOPPING && d->kept.left == FOLDER_RUNS ? FOLDER_WANTED : d->kept.left;
+	if (left == d->kept.left)
+		return;
+	d->kept.left = left;
+	if (left == FOLDER_FAILED)
+		d->kept.hash = launch_hash(d->daemon); /* with this file it was given up, whatever ran */
+	keep(s, d, now_ns);
+}
+
+static void carry_out(struct supervisor *s, struct supervised *d, enum policy_event event, unsigned int actions,
+		      int64_t now_ns)
+{
+	if (actions & POLICY_DO_RAISE)
+		raise_level(s, d, now_ns);
+	if (!(actions & POLICY_DO_SPAWN)) /* which does it itself; the others first, for we may be killed behind them */
+		keep_left(s, d, now_ns);
+	if (actions & POLICY_DO_KILL)
+		kill_process(s, d, event, now_ns);
+	if (actions & POLICY_DO_TERM)
+		child_signal(&d->child, SIGTERM);
+	if (actions & POLICY_DO_SPAWN)
+		spawn(s, d, now_ns);
+	if (actions & POLICY_SAY_FAILED)
+		supervised_say(s, d, now_ns, FATAL, "failed", "given up: %s", d->policy.why);
+	if (actions & POLICY_SAY_LATE)
+		supervised_say(s, d, now_ns, WARNING, "late", "not ready within %g s%s%s",
+			       (double)d->daemon->rules.ready_within_ns / 1e9, *d->status ? ": " : "", d->status);
+	if (actions & POLICY_SAY_STUCK) {
+		d->stuck = true;
+		supervised_say(s, d, now_ns, ERROR, "stuck", "it was killed and is still there");
+	}
+	if (actions & POLICY_SAY_PAUSE)
+		supervised_say(s, d, now_ns, WARNING, "pause", "it is started again in %g s",
+			       (double)(policy_wake_ns(&d->policy) - now_ns) / 1e9);
+}
+
+void supervised_event(struct supervisor *s, struct supervised *d, enum policy_event event, int64_t now_ns)
+{
+	const bool hears = event != POLICY_SILENT && policy_has_process(&d->policy) && publishes(s, d, now_ns);
+
+	carry_out(s, d, event, policy_event(&d->policy, &d->daemon->rules, event, hears, now_ns), now_ns);
+}
+
+/* ---- what happens ---- */
+
+static void become_ready(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	if (d->kept.ready)
+		return;
+	d->kept.ready = true;
+	d->kept.ready_ns = now_ns;
+	keep(s, d, now_ns);
+	supervised_say(s, d, now_ns, INFO, "ready", "ready after %.3f s, process %d, incarnation %u",
+		       (double)(now_ns - d->kept.spawned_ns) / 1e9, (int)d->child.pid, supervised_incarnation(d));
+	supervised_event(s, d, POLICY_IS_READY, now_ns);
+}
+
+void supervised_hear(struct supervisor *s, struct supervised *d, const struct notice *notice, int64_t now_ns)
+{
+	/* An adopted one may have said READY to an achstart that did not live to hear it.  One that still waits for
+	 * something says so with each beat. */
+	const bool again = d->policy.adopted && d->daemon->alive == LAUNCH_ALIVE_WATCHDOG && notice->watchdog &&
+			   !notice->has_status;
+
+	if (notice->watchdog)
+		d->watchdog_ns = now_ns;
+	if (notice->has_status)
+		memcpy(d->status, notice->status, sizeof(d->status));
+	if (notice->ready || again)
+		become_ready(s, d, now_ns);
+}
+
+static void tell_end(struct supervisor *s, struct supervised *d, const char *how, bool expected, int64_t now_ns)
+{
+	const bool done = d->policy.state == POLICY_DONE;
+	const char *line;
+
+	expected |= done;
+	events_say(&s->events, now_ns, expected ? MSG_SEVERITY_INFO : MSG_SEVERITY_ERROR, d->daemon->name,
+		   done ? "done" : "ended", "%s%s", done ? "done: " : "", how);
+	for (unsigned int i = LAST_LINES; !expected && i-- > 0;)
+		if ((line = logs_last(&d->log, i)))
+			supervised_say(s, d, now_ns, INFO, "last-line", "%s", line);
+	logs_forget(&d->log);
+}
+
+/* Not every program handles SIGTERM.  The exit status of an adopted process is not known. */
+static bool ended_as_asked(int status)
+{
+	return !status || status == -1 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+/* Without it the daemon is restarted as slowly as any other; and why it ended may keep the daemon from starting. */
+static void reap_spare(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	char how[CHILD_END_MAX];
+	int status;
+
+	if (!spare_reap(&d->spare, &status, now_ns) || s->stop_ns)
+		return;
+	child_end_text(how, status);
+	supervised_say(s, d, now_ns, WARNING, "spare", "its spare has ended: %s; another one is started in %g s", how,
+		       (double)(d->spare.next_ns - now_ns) / 1e9);
+}
+
+void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	const bool asked = d->policy.state == POLICY_STOPPING || d->policy.state == POLICY_RESTARTING;
+	char how[MSG_TEXT_SIZE];
+	enum policy_event death;
+	unsigned int actions;
+	int status;
+
+	reap_spare(s, d, now_ns);
+	if (!child_ended(&d->child, &status))
+		return;
+	if (d->daemon->alive == LAUNCH_ALIVE_STATE)
+		read_state(s, d, now_ns); /* which incarnation it was */
+	logs_end(&d->log, now_ns);
+	child_end_text(d->last_end, status);
+	snprintf(how, sizeof(how), "%s, up %.3f s, incarnation %u", d->last_end,
+		 (double)(now_ns - d->kept.spawned_ns) / 1e9, supervised_incarnation(d));
+	death = status == -1 ? POLICY_DIED : policy_death(status);
+	actions = policy_event(&d->policy, &d->daemon->rules, death, false, now_ns);
+	/* A restart comes before any report. */
+	if (actions & POLICY_DO_SPAWN)
+		carry_out(s, d, death, actions, now_ns);
+	else
+		keep_left(s, d, now_ns); /* the same: a process that reads the report may kill us */
+	events_follow(&s->events, &d->event_port, &d->fault, now_ns);
+	tell_end(s, d, how, asked && ended_as_asked(status), now_ns);
+	if (!(actions & POLICY_DO_SPAWN))
+		carry_out(s, d, death, actions, now_ns);
+}
+
+/* ---- looking ---- */
+
+static bool lives_as_ready(const struct supervised *d)
+{
+	switch (d->pulse.common.lifecycle) {
+	case MSG_LIFE_DISARMED:
+	case MSG_LIFE_HOLDING:
+	case MSG_LIFE_HOMING:
+	case MSG_LIFE_ACTIVE:
+		return has_published(d);
+	case MSG_LIFE_FAULT: /* what waits for a person is not broken */
+		return has_published(d) && d->pulse.common.latches;
+	default:
+		return false;
+	}
+}
+
+static void mend_channel(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	if (!d->pulse.corrupt)
+		return;
+	if (patrol_mend(d->pulse.channel))
+		supervise_channel_removed(s, d->pulse.channel, now_ns);
+	d->pulse.corrupt = false;
+}
+
+bool supervised_keep_spare(const struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	const bool ready = d->policy.state == POLICY_READY;
+	const bool wanted =
+		!s->stop_ns && (ready || d->policy.state == POLICY_STARTING || d->policy.state == POLICY_BACKOFF ||
+				d->policy.state == POLICY_RESTARTING || d->policy.state == POLICY_KILLED);
+
+	return spare_keep(&d->spare, d->daemon, d->path, d->log.fifo, ready ? d->kept.ready_ns : CLOCK_NEVER, wanted,
+			  now_ns);
+}
+
+void supervised_update(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	logs_allow(&d->log);
+	logs_check(&d->log, now_ns);
+	events_log(&s->events, &d->log, d->daemon->name, now_ns);
+	if (d->daemon->alive != LAUNCH_ALIVE_STATE)
+		return;
+	events_follow(&s->events, &d->event_port, &d->fault, now_ns);
+	if (d->event_port.type)
+		port_reopen(&d->event_port, now_ns, LOOK_NS);
+	read_state(s, d, now_ns);
+	mend_channel(s, d, now_ns);
+	if (d->policy.adopted && d->policy.state == POLICY_STARTING && lives_as_ready(d))
+		become_ready(s, d, now_ns);
+}
+
+void supervised_freeze(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	if (policy_has_process(&d->policy) && d->child.pid && is_stopped(d))
+		supervised_event(s, d, POLICY_FROZEN, now_ns);
+}
+
+void supervised_check_alive(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	const int64_t patience_ns = has_published(d) || d->policy.adopted
+					    ? supervised_dead_after_ns(d)
+					    : later(d->daemon->rules.ready_within_ns, YOUNG_NS);
+
+	if (!policy_has_process(&d->policy) || !d->child.pid)
+		return;
+	/* There is no SIGCHLD when an adopted process is stopped. */
+	if (silent_ns(s, d, now_ns) > supervised_dead_after_ns(d) / 2 ||
+	    (d->policy.adopted && d->daemon->alive == LAUNCH_ALIVE_PROCESS))
+		supervised_freeze(s, d, now_ns);
+	if (is_hung(s, d, patience_ns, now_ns))
+		supervised_event(s, d, POLICY_SILENT, now_ns);
+}
+
+/* ---- opening ---- */
+
+bool supervised_adopt(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	struct folder_state kept;
+	const int status = folder_state_read(d->daemon->name, &kept);
+
+	if (status == -EBADMSG)
+		supervised_say(s, d, now_ns, WARNING, "state-file", "$RUN/state/%s is damaged: taken as not there",
+			       d->daemon->name);
+	if (status)
+		return false;
+	d->kept = (struct folder_state){ .incarnation = kept.incarnation,
+					 .hash = kept.hash,
+					 .restarts = kept.restarts,
+					 .left = kept.left,
+					 .latches = kept.latches };
+	d->policy.restarts = kept.restarts;
+	if (child_adopt(&d->child, &kept))
+		return false;
+	d->kept = kept;
+	d->kept.left = FOLDER_RUNS;
+	d->adopted_ns = now_ns;
+	logs_adopt(&d->log, kept.pid);
+	follow_log(s, d);
+	follow_end(s, d);
+	if (kept.hash != launch_hash(d->daemon))
+		supervised_say(s, d, now_ns, WARNING, "changed",
+			       "it runs with another configuration than the file has now: achctl restart %s",
+			       d->daemon->name);
+	supervised_say(s, d, now_ns, INFO, "adopted", "found running, process %d", (int)kept.pid);
+	/* One of which a process is all that is asked for is ready as soon as it has one, and says nothing. */
+	supervised_event(s, d,
+			 kept.ready || d->daemon->alive == LAUNCH_ALIVE_PROCESS ? POLICY_ADOPT_READY : POLICY_ADOPT,
+			 now_ns);
+	if (kept.left == FOLDER_STOPPED || kept.left == FOLDER_WANTED) /* it was about to */
+		supervised_event(s, d, kept.left == FOLDER_STOPPED ? POLICY_STOP : POLICY_RESTART, now_ns);
+	return true;
+}
+
+bool supervised_left(struct supervisor *s, struct supervised *d, int64_t now_ns)
+{
+	const bool changed = d->kept.hash != launch_hash(d->daemon);
+	const char *name = d->daemon->name;
+
+	switch (d->kept.left) {
+	case FOLDER_STOPPED:
+		supervised_say(s, d, now_ns, INFO, "left", "left stopped: achctl start %s", name);
+		return true;
+	case FOLDER_DONE:
+		if (!d->daemon->rules.never)
+			return false;
+		if (changed)
+			supervised_say(s, d, now_ns, WARNING, "changed",
+				       "done with another configuration than the file has now: achctl start %s", name);
+		supervised_event(s, d, POLICY_WAS_DONE, now_ns);
+		return true;
+	case FOLDER_FAILED:
+		if (changed)
+			return false;
+		supervised_say(s, d, now_ns, WARNING, "left", "left given up: achctl start %s once the cause is gone",
+			       name);
+		supervised_event(s, d, POLICY_WAS_FAILED, now_ns);
+		return true;
+	case FOLDER_RUNS:
+		if (!d->kept.incarnation)
+			return false;
+		if (d->daemon->rules.never) {
+			supervised_event(s, d, POLICY_WAS_LOST, now_ns);
+			return true;
+		}
+		/* As after any death it does not wait for its needs: they may have been stopped since. */
+		supervised_event(s, d, POLICY_START, now_ns);
+		supervised_event(s, d, POLICY_NEEDS_MET, now_ns);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void supervised_first_time(struct supervised *d)
+{
+	d->kept.left = FOLDER_RUNS;
+	if (!d->daemon->wanted)
+		folder_state_remove(d->daemon->name);
+}
+
+void supervised_open(struct supervisor *s, struct supervised *d, const struct launch_daemon *daemon, int64_t now_ns)
+{
+	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, daemon->name, "log" };
+	struct error_sink warnings = { events_line, &odd, 0 };
+
+	d->daemon = daemon;
+	d->child.pidfd = -1;
+	spare_init(&d->spare);
+	d->kept.latches = -1;
+	policy_init(&d->policy);
+	if (launch_find(d->path, daemon->argv[0]))
+		snprintf(d->path, sizeof(d->path), "%s", daemon->argv[0]);
+	logs_open(&d->log, daemon->name, true, &warnings);
+	follow_log(s, d);
+	if (daemon->alive != LAUNCH_ALIVE_STATE)
+		return;
+	pulse_init(&d->pulse, daemon->channel);
+	port_open_of(&d->event_port, daemon->device ? daemon->device->name : daemon->name, "event", msg_event_number,
+		     0640, &warnings);
+}
+
+void supervised_close(struct supervised *d, bool stopped)
+{
+	logs_close(&d->log, stopped);
+	pulse_close(&d->pulse);
+	port_close(&d->event_port);
+}
