@@ -142,7 +142,7 @@ static void inherit_priority(void)
 }
 
 /* Its list has changed. */
-static void tell_thread(void)
+static void wake_thread(void)
 {
 	atomic_fetch_add_explicit(&watch.changed, 1, memory_order_relaxed);
 	ach_futex(&watch.changed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
@@ -157,7 +157,7 @@ int ach_watch_start(void)
 		return err;
 	watch.running = true;
 	inherit_priority();
-	tell_thread();
+	wake_thread();
 	return 0;
 }
 
@@ -181,7 +181,7 @@ void ach_watch_remove(struct ach_handle *h)
 		if (*p == h) {
 			*p = h->watched;
 			if (watch.running)
-				tell_thread();
+				wake_thread();
 			return;
 		}
 }

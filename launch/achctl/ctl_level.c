@@ -109,7 +109,7 @@ static int raised(const struct ctl_line *line, const struct all *a, const struct
 }
 
 /* A missing robot is not an error if the level of another one was raised. */
-static int tell(const struct ctl_line *line, struct all *a, const struct robot_choice *which)
+static int report(const struct ctl_line *line, struct all *a, const struct robot_choice *which)
 {
 	const struct target *failed = NULL;
 	size_t done = 0;
@@ -149,7 +149,7 @@ int ctl_level(const struct ctl_line *line)
 	for (all.n = 0; all.n < which.n; all.n++)
 		all.at[all.n].which = &which.one[all.n];
 	try_all(&all);
-	status = tell(line, &all, &which);
+	status = report(line, &all, &which);
 	for (size_t i = 0; i < all.n; i++)
 		raising_end(&all.at[i].raise);
 	return status;

@@ -36,7 +36,7 @@ void table_cell(struct table_row *row, size_t column, enum tone tone, const char
 }
 
 /* Every character counts as one column: names and reasons hardly ever hold others. */
-size_t table_fit(const char *text, size_t width, size_t *columns)
+size_t table_fitting_bytes(const char *text, size_t width, size_t *columns)
 {
 	size_t bytes = 0, len = strlen(text), n = 0;
 	uint32_t c;
@@ -93,7 +93,7 @@ static void find_widths(const struct table *t, size_t width, struct widths *w)
 		for (size_t r = 0; r < t->rows_n; r++) {
 			size_t columns;
 
-			table_fit(t->rows[r].cell[i].text, TABLE_CELL_MAX, &columns);
+			table_fitting_bytes(t->rows[r].cell[i].text, TABLE_CELL_MAX, &columns);
 			if (columns > w->column[i])
 				w->column[i] = columns;
 		}
@@ -109,7 +109,7 @@ void table_text(struct paint *p, enum tone tone, const char *text, size_t *left)
 	char bytes[LINE_BYTES];
 	size_t columns;
 
-	snprintf(bytes, sizeof(bytes), "%.*s", (int)table_fit(text, *left, &columns), text);
+	snprintf(bytes, sizeof(bytes), "%.*s", (int)table_fitting_bytes(text, *left, &columns), text);
 	if (*bytes)
 		p->text(p, tone, bytes);
 	*left -= columns;
@@ -128,7 +128,7 @@ static void paint_cell(struct paint *p, const struct table_column *column, size_
 {
 	size_t columns;
 
-	table_fit(text, width, &columns);
+	table_fitting_bytes(text, width, &columns);
 	if (!column->left)
 		paint_blanks(p, width - columns, left);
 	table_text(p, tone, text, left);

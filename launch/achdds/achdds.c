@@ -76,7 +76,7 @@ static int write_state(const char *path, int64_t now_ns)
 	return 0;
 }
 
-static void tell_state(int64_t now_ns)
+static void update_state_file(int64_t now_ns)
 {
 	int r;
 
@@ -114,7 +114,7 @@ static int64_t turn(void)
 		a.scan_ns = now_ns + SCAN_NS;
 	}
 	if (now_ns >= a.state_ns)
-		tell_state(now_ns);
+		update_state_file(now_ns);
 	next_ns = a.beat_ns < a.scan_ns ? a.beat_ns : a.scan_ns;
 	next_ns = a.state_ns < next_ns ? a.state_ns : next_ns;
 	due_ns = publish_due(a.publish, now_ns);
@@ -168,7 +168,7 @@ static int run(void)
 		}
 	} while (n >= 0 && !stop);
 	notify_stopping(&a.notify);
-	tell_state(clock_now_ns());
+	update_state_file(clock_now_ns());
 	if (n < 0)
 		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "wait", "unable to wait: %s", strerror(-n));
 	return n < 0 ? FAILED : 0;

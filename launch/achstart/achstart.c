@@ -15,7 +15,7 @@
 #include "daemons/drv/claim.h"
 #include "daemons/drv/port.h"
 #include "launch/check/check.h"
-#include "launch/check/check_fit.h"
+#include "launch/check/check_timing.h"
 #include "launch/common/folder.h"
 #include "launch/file/launch_file.h"
 #include "launch/achstart/supervise.h"
@@ -226,9 +226,9 @@ static bool passes_check(struct check *found, struct launch *launch, struct erro
 	ask_drivers(found, launch, errors);
 	if (launch->overload == LAUNCH_OVERLOAD_REPORT) {
 		check_frames_loads(&found->frames, launch, &warnings);
-		check_fit(&found->frames, launch, &warnings);
+		check_timing(&found->frames, launch, &warnings);
 	}
-	check_fit_bounds(&found->frames, launch);
+	check_timing_bounds(&found->frames, launch);
 	return errors->count == before;
 }
 

@@ -71,10 +71,10 @@ enum policy_event {
 #define POLICY_DO_KILL 0x02    /* SIGKILL */
 #define POLICY_DO_TERM 0x04    /* SIGTERM */
 #define POLICY_DO_SPAWN 0x08   /* start its process */
-#define POLICY_SAY_FAILED 0x10 /* tell, loudly: it is given up; why says the reason */
-#define POLICY_SAY_LATE 0x20   /* tell: it is not ready within ready_within; it goes on, and what needs it waits on */
-#define POLICY_SAY_STUCK 0x40  /* tell: SIGKILL was 2 s ago and it is still there (uninterruptible sleep) */
-#define POLICY_SAY_PAUSE 0x80  /* tell: it died early and is started again at policy_wake_ns() */
+#define POLICY_SAY_FAILED 0x10 /* report as fatal: it is given up; why says the reason */
+#define POLICY_SAY_LATE 0x20   /* report as warning: not ready within ready_within; it goes on, what needs it waits */
+#define POLICY_SAY_STUCK 0x40  /* report as error: SIGKILL was 2 s ago and it is still there (uninterruptible sleep) */
+#define POLICY_SAY_PAUSE 0x80  /* report as warning: it died early and is started again at policy_wake_ns() */
 
 /* Of the critical ones. */
 #define POLICY_CRITICAL_BACKOFF_NS 20000000

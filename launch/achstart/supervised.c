@@ -310,7 +310,7 @@ void supervised_hear(struct supervisor *s, struct supervised *d, const struct no
 		become_ready(s, d, now_ns);
 }
 
-static void tell_end(struct supervisor *s, struct supervised *d, const char *how, bool expected, int64_t now_ns)
+static void report_end(struct supervisor *s, struct supervised *d, const char *how, bool expected, int64_t now_ns)
 {
 	const bool done = d->policy.state == POLICY_DONE;
 	const char *line;
@@ -368,7 +368,7 @@ void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns)
 	else
 		keep_left(s, d, now_ns); /* the same: a process that reads the report may kill us */
 	events_follow(&s->events, &d->event_port, &d->fault, now_ns);
-	tell_end(s, d, how, asked && ended_as_asked(status), now_ns);
+	report_end(s, d, how, asked && ended_as_asked(status), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))
 		carry_out(s, d, death, actions, now_ns);
 }

@@ -4,7 +4,7 @@
 
 #include "launch/achweb/act.h"
 
-static void tell(struct acts *acts, struct act_stop *s, bool done)
+static void report(struct acts *acts, struct act_stop *s, bool done)
 {
 	struct raising *r = &s->raise;
 	char text[ACT_TEXT_MAX];
@@ -76,7 +76,7 @@ int64_t act_stop_step(struct acts *acts, int64_t now_ns)
 			continue;
 		done = raising_step(&s->raise, now_ns);
 		if (done || raising_is_hopeless(&s->raise) || now_ns >= s->until_ns)
-			tell(acts, s, done);
+			report(acts, s, done);
 		else
 			next_ns = now_ns + RAISING_EVERY_NS;
 	}

@@ -270,7 +270,7 @@ static void update_studios(struct server *s, int64_t now_ns)
 
 /* ---- all ---- */
 
-static void tell_result(void *to, uint64_t serial, bool ok, const char *text)
+static void send_result(void *to, uint64_t serial, bool ok, const char *text)
 {
 	const unsigned int call = (unsigned int)(serial >> STUDIO_CALL_SHIFT);
 	const uint64_t plain = serial & (((uint64_t)1 << STUDIO_CALL_SHIFT) - 1);
@@ -294,7 +294,7 @@ int server_open(struct server *s)
 	if (s->epoll < 0)
 		return -errno;
 	view_open(&s->view);
-	s->acts = (struct acts){ .view = &s->view, .done = tell_result, .to = s };
+	s->acts = (struct acts){ .view = &s->view, .done = send_result, .to = s };
 	return 0;
 }
 

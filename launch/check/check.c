@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launch/check/check_fit.h"
+#include "launch/check/check_timing.h"
 #include "launch/check/check_run.h"
 #include "launch/common/lines.h"
 #include "launch/file/launch_file.h"
@@ -305,7 +305,7 @@ static void check_time(struct check *check, const struct launch *launch, struct 
 	const unsigned int before = warnings->count;
 
 	check_frames_loads(&check->frames, launch, report ? warnings : errors);
-	check_fit(&check->frames, launch, report ? warnings : errors);
+	check_timing(&check->frames, launch, report ? warnings : errors);
 	check->notes += warnings->count - before;
 }
 

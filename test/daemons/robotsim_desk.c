@@ -105,7 +105,7 @@ float desk_real(uint8_t parameter)
 	return pcube_value_f32(frame.data + 2);
 }
 
-static void tell(uint8_t command, uint8_t second, const void *value)
+static void send_command(uint8_t command, uint8_t second, const void *value)
 {
 	struct frame frame = { .id = 0x0EF, .len = 6, .data = { command, second } };
 
@@ -116,17 +116,17 @@ static void tell(uint8_t command, uint8_t second, const void *value)
 
 void desk_move(uint8_t motion, float value)
 {
-	tell(0x0B, motion, &value);
+	send_command(0x0B, motion, &value);
 }
 
 void desk_set_real(uint8_t parameter, float value)
 {
-	tell(0x08, parameter, &value);
+	send_command(0x08, parameter, &value);
 }
 
 void desk_set_config(uint32_t config)
 {
-	tell(0x08, 0x39, &config);
+	send_command(0x08, 0x39, &config);
 }
 
 int64_t desk_until(uint32_t mask, uint32_t bits)

@@ -6,7 +6,7 @@
 
 #include "can/bits.h"
 #include "launch/check/check.h"
-#include "launch/check/check_fit.h"
+#include "launch/check/check_timing.h"
 #include "launch/check/check_run.h"
 #include "test/channels/lib.h"
 #include "test/launch/launch_lib.h"
@@ -651,7 +651,7 @@ TEST(bounds_are_for_the_environment_of_drivers)
 {
 	say_late("1000");
 	checked("", "");
-	check_fit_bounds(&check.frames, &launch);
+	check_timing_bounds(&check.frames, &launch);
 	TEST_ASSERT_EQUAL_STRING("ENDPLATE_BOUNDS=torso:0EE=405000 torso:0EF=405000 torso:100=405000",
 				 launch_daemon(&launch, "waist")->bounds);
 	TEST_ASSERT_EQUAL_STRING("ENDPLATE_BOUNDS=", launch_daemon(&launch, "imu")->bounds);

@@ -134,11 +134,11 @@ TEST(test_table_cuts_whole_characters)
 {
 	size_t n;
 
-	TEST_ASSERT_EQUAL_size_t(3, table_fit("a\xc3\xa4z", 2, &n));
+	TEST_ASSERT_EQUAL_size_t(3, table_fitting_bytes("a\xc3\xa4z", 2, &n));
 	TEST_ASSERT_EQUAL_size_t(2, n);
-	TEST_ASSERT_EQUAL_size_t(4, table_fit("a\xc3\xa4z", 9, &n));
+	TEST_ASSERT_EQUAL_size_t(4, table_fitting_bytes("a\xc3\xa4z", 9, &n));
 	TEST_ASSERT_EQUAL_size_t(3, n);
-	TEST_ASSERT_EQUAL_size_t(2, table_fit("\xff\xff\xff", 2, &n)); /* invalid UTF-8 counts by the byte */
+	TEST_ASSERT_EQUAL_size_t(2, table_fitting_bytes("\xff\xff\xff", 2, &n)); /* invalid UTF-8 counts by the byte */
 }
 
 TEST(test_numbers)

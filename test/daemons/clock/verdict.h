@@ -1,6 +1,6 @@
 /* verdict.h: what was seen of a robot whose clock was killed again and again, and whether its driver minded.
  *
- * The driver ticks on every fifth cycle.  Everything is checked by what messages and frames say, and by their stamps. */
+ * The driver ticks on every fifth cycle.  Messages, frames and their stamps alone are checked. */
 #ifndef TEST_VERDICT_H
 #define TEST_VERDICT_H
 

@@ -120,7 +120,7 @@ void fake_restart(struct fake *f, const struct drv_actuator_before *before)
 	pciod_module_init(&f->m, &f->settings, NUMBER, 0, before, f->now_ns + 5 * MS); /* in the first tick */
 }
 
-static void tell(struct fake *f, const char *what, double value)
+static void record(struct fake *f, const char *what, double value)
 {
 	size_t len = strlen(f->commands);
 
@@ -154,7 +154,7 @@ static void set_config(struct fake *f)
 	if (!put(f, PCIOD_Q_SET_CONFIG))
 		return;
 	snprintf(text, sizeof(text), "config %08X", f->m.config_wanted);
-	tell(f, text, NAN);
+	record(f, text, NAN);
 	if (f->config_stays)
 		f->config = f->m.config_wanted;
 }
@@ -164,10 +164,10 @@ static void move(struct fake *f, const struct pciod_deed *d)
 	const bool current = d->move.motion == PCIO_CURRENT_STATE;
 
 	if (d->what == PCIOD_DO_MOVE && put(f, current ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY)) {
-		tell(f, current ? "c" : "v", d->move.value);
+		record(f, current ? "c" : "v", d->move.value);
 		f->deed.ask &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
 	} else {
-		tell(f, current ? "C" : "V", d->move.value);
+		record(f, current ? "C" : "V", d->move.value);
 	}
 }
 
@@ -184,7 +184,7 @@ void fake_ask(struct fake *f)
 	case PCIOD_DO_NOTHING:
 		break;
 	case PCIOD_DO_HALT:
-		tell(f, "halt", NAN);
+		record(f, "halt", NAN);
 		if (f->deaf_to_halt)
 			break;
 		f->m.a.halt_ns = f->now_ns - 1; /* before what is asked in this tick */
@@ -199,13 +199,13 @@ void fake_ask(struct fake *f)
 	case PCIOD_DO_RESET:
 		if (!put(f, PCIOD_Q_RESET))
 			break;
-		tell(f, "reset", NAN);
+		record(f, "reset", NAN);
 		if (f->reset_helps && !(f->stands & PCIOD_Q_BIT_RESET))
 			f->state &= PCIO_STATE_HOMED;
 		break;
 	case PCIOD_DO_HOME:
 		if (put(f, PCIOD_Q_HOME))
-			tell(f, "home", NAN);
+			record(f, "home", NAN);
 		break;
 	}
 	if (d->set_config)

@@ -1,5 +1,5 @@
-/* check_fit.c: whether the buses have time for the frames of the drivers. */
-#include "launch/check/check_fit.h"
+/* check_timing.c: whether the buses have time for the frames of the drivers. */
+#include "launch/check/check_timing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void report(const struct traffic *plan, unsigned int bus, const struct la
 		   others, advice);
 }
 
-void check_fit(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors)
+void check_timing(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors)
 {
 	struct traffic *plan = calloc(1, sizeof(*plan));
 
@@ -143,7 +143,7 @@ static void print_bounds(const struct traffic *plan, unsigned int driver, FILE *
 	}
 }
 
-void check_fit_bounds(const struct check_frames *frames, struct launch *launch)
+void check_timing_bounds(const struct check_frames *frames, struct launch *launch)
 {
 	struct traffic *plan = calloc(1, sizeof(*plan));
 	const bool solved = plan && make_plan(plan, frames, launch);
@@ -155,7 +155,7 @@ void check_fit_bounds(const struct check_frames *frames, struct launch *launch)
 
 		if (!to)
 			break;
-		fprintf(to, CHECK_FIT_VARIABLE "=");
+		fprintf(to, CHECK_TIMING_VARIABLE "=");
 		print_bounds(plan, (unsigned int)i, to);
 		if (!fclose(to))
 			launch->daemons[i].bounds = arena_copy(yaml_arena(launch->doc), text, len);
