@@ -158,7 +158,7 @@ static bool next(ach_channel_t *chan, void *to, size_t size)
 	return status == ACH_OK && len == size;
 }
 
-static void look(void)
+static void collect(void)
 {
 	const size_t size = msg_type_by_number(what->state)->body->size;
 	int n;
@@ -180,7 +180,7 @@ void device_lib_pass(int ms)
 
 	while (clock_now_ns() < until_ns) {
 		clock_wait(NULL, 0, clock_now_ns() + what->step_ms * DEVICE_LIB_MS);
-		look();
+		collect();
 		if (what->step)
 			what->step();
 	}

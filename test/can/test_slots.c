@@ -133,7 +133,7 @@ static void take(const struct step *step, int64_t now_ns)
 		slots_rejected(&slots);
 }
 
-static void look(const struct step *step)
+static void check_step(const struct step *step)
 {
 	struct slots_loss loss;
 
@@ -204,7 +204,7 @@ static void act(const struct step *step)
 		slots_cancel(&slots, step->row);
 		break;
 	default:
-		look(step);
+		check_step(step);
 		break;
 	}
 }

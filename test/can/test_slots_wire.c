@@ -69,7 +69,7 @@ static void put_tick(unsigned int tick, int64_t now_ns)
 	}
 }
 
-static void look(void)
+static void receive_frames(void)
 {
 	int n;
 
@@ -85,7 +85,7 @@ static void turn(void)
 	clock_wait(fds, 2, slots_bus_next_ns(&line));
 	while (slots_bus_receive(&line, got, 16, clock_now_ns()) > 0)
 		;
-	look();
+	receive_frames();
 	slots_bus_pump(&line, clock_now_ns());
 }
 

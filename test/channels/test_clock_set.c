@@ -51,7 +51,7 @@ void tearDown(void)
 	clock_use(&clock_real);
 }
 
-static int look(void)
+static int poll_set(void)
 {
 	memset(tags, 0, sizeof(tags));
 	return clock_set_wait(set, tags, 8, INT64_MIN);
@@ -60,23 +60,23 @@ static int look(void)
 static void a_level_is_told_while_it_is_ready(void)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN, TAG));
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, poll_set());
 	ring(events[0]);
 	for (int i = 0; i < 3; i++) {
-		TEST_ASSERT_EQUAL_INT(1, look());
+		TEST_ASSERT_EQUAL_INT(1, poll_set());
 		TEST_ASSERT_EQUAL_HEX32(TAG, tags[0]);
 	}
 	unring(events[0]);
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, poll_set());
 }
 
 static void an_edge_is_told_once_for_each_write_without_a_read(void)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN | CLOCK_EDGE, TAG));
 	for (int i = 0; i < 5; i++) {
-		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_INT(0, poll_set());
 		ring(events[0]);
-		TEST_ASSERT_EQUAL_INT(1, look());
+		TEST_ASSERT_EQUAL_INT(1, poll_set());
 		TEST_ASSERT_EQUAL_HEX32(TAG, tags[0]);
 	}
 }
@@ -87,12 +87,12 @@ static void several_share_a_tag_and_leave_one_by_one(void)
 		TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[i], POLLIN, TAG + (i == 2)));
 		ring(events[i]);
 	}
-	TEST_ASSERT_EQUAL_INT(3, look());
+	TEST_ASSERT_EQUAL_INT(3, poll_set());
 	TEST_ASSERT_EQUAL_INT(2, clock_set_wait(set, tags, 2, CLOCK_NEVER)); /* no more than there is room for */
 	TEST_ASSERT_EQUAL_INT(0, clock_set_remove_fd(set, events[0]));
 	TEST_ASSERT_EQUAL_INT(-ENOENT, clock_set_remove_fd(set, events[0]));
 	TEST_ASSERT_EQUAL_INT(0, clock_set_remove_fd(set, events[2]));
-	TEST_ASSERT_EQUAL_INT(1, look());
+	TEST_ASSERT_EQUAL_INT(1, poll_set());
 	TEST_ASSERT_EQUAL_HEX32(TAG, tags[0]);
 	TEST_ASSERT_EQUAL_INT(-EBADF, clock_set_add_fd(set, -1, POLLIN, TAG));
 }
@@ -100,7 +100,7 @@ static void several_share_a_tag_and_leave_one_by_one(void)
 static void what_may_be_written_is_ready(void)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLOUT, TAG));
-	TEST_ASSERT_EQUAL_INT(1, look());
+	TEST_ASSERT_EQUAL_INT(1, poll_set());
 }
 
 static void a_channel_is_told_while_something_is_unseen(void)
@@ -113,7 +113,7 @@ static void a_channel_is_told_while_something_is_unseen(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_open(&writer, name, NULL));
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_channel(set, &chan, TAG));
 	for (int i = 0; i < 5; i++) {
-		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_INT(0, poll_set());
 		LIB_ASSERT_STATUS(ACH_OK, ach_put(&writer, "x", 1));
 		TEST_ASSERT_EQUAL_INT(1, clock_set_wait(set, tags, 8, CLOCK_NEVER));
 		TEST_ASSERT_EQUAL_HEX32(TAG, tags[0]);
@@ -162,11 +162,11 @@ static void a_source_that_left_is_not_told_in_the_place_of_another(void)
 {
 	for (int i = 0; i < 100; i++) {
 		TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN | CLOCK_EDGE, TAG));
-		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_INT(0, poll_set());
 		ring(events[0]); /* its completion is on the way when it leaves */
 		TEST_ASSERT_EQUAL_INT(0, clock_set_remove_fd(set, events[0]));
 		TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[1], POLLIN, TAG + 1));
-		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_INT(0, poll_set());
 		TEST_ASSERT_EQUAL_INT(0, clock_set_remove_fd(set, events[1]));
 		unring(events[0]);
 	}

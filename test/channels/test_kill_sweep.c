@@ -389,7 +389,7 @@ static void must_hold(void)
 }
 
 /* The victim's message may have appeared since we last looked, as a whole. */
-static bool look_for_victims(uint64_t number, size_t len)
+static bool find_victims_message(uint64_t number, size_t len)
 {
 	uint8_t buf[LEN_MAX];
 	ach_channel_t chan;
@@ -460,14 +460,14 @@ static bool stop_at(const struct sweep *sweep, unsigned k, struct count *count)
 		TEST_ASSERT_EQUAL_MESSAGE(ACH_OK, lib_join(test.victim), "the victim's answer");
 		test.victim = 0;
 		if (!reading)
-			TEST_ASSERT_TRUE(look_for_victims(number, sweep->len));
+			TEST_ASSERT_TRUE(find_victims_message(number, sweep->len));
 		return false;
 	}
 	count->stops++;
 	count->asleep += asleep;
 
 	/* Stopped: readers notice nothing, another writer goes on or gets ACH_TIMEOUT. */
-	there = look_for_victims(number, sweep->len) || reading;
+	there = find_victims_message(number, sweep->len) || reading;
 	reader_check();
 	lib_message_make(buf, sweep->len / 2, OTHER, ++test.number);
 	r = ach_put(&test.other, buf, sweep->len / 2);
@@ -489,7 +489,7 @@ static bool stop_at(const struct sweep *sweep, unsigned k, struct count *count)
 		TEST_ASSERT_EQUAL(0, ptrace(PTRACE_DETACH, test.victim, NULL, NULL));
 		TEST_ASSERT_EQUAL_MESSAGE(ACH_OK, lib_join(test.victim), "the victim's answer");
 		test.victim = 0;
-		again = there || look_for_victims(number, sweep->len);
+		again = there || find_victims_message(number, sweep->len);
 		TEST_ASSERT_TRUE_MESSAGE(again, "a message that was put is there");
 	} else {
 		TEST_ASSERT_EQUAL(0, kill(test.victim, SIGKILL));
@@ -563,7 +563,7 @@ static void sweep_run(const struct sweep *sweep)
 	TEST_ASSERT_EQUAL_MESSAGE(ACH_OK, lib_join(test.victim), "the victim's answer");
 	test.victim = 0;
 	if (sweep->call < GET_WAIT)
-		TEST_ASSERT_TRUE(look_for_victims(test.number, sweep->len));
+		TEST_ASSERT_TRUE(find_victims_message(test.number, sweep->len));
 	TEST_ASSERT_TRUE_MESSAGE(length >= SWEEP_MIN, "the call is too short to be true");
 
 	/* The length varies with what the waiter does meanwhile: over means three times. */

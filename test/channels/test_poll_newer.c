@@ -48,7 +48,7 @@ static void stream_and_wait(void)
 	TEST_ASSERT_FALSE(chan.handle->streaming);
 }
 
-TEST(a_newer_one_ends_the_looks)
+TEST(a_newer_message_ends_the_gap)
 {
 	chan.handle->poll_gap = 7;
 	put();
@@ -58,7 +58,7 @@ TEST(a_newer_one_ends_the_looks)
 	TEST_ASSERT_EQUAL(0, chan.handle->poll_gap);
 }
 
-TEST(looks_in_vain_become_rare)
+TEST(polls_in_vain_become_rare)
 {
 	static const unsigned int gaps[] = { 1, 3, 7, 15, 31, 63, 127, 127 };
 
@@ -80,7 +80,7 @@ static int put_when_asleep(void *reader)
 	return ach_put(&chan, "message", 8) != ACH_OK;
 }
 
-TEST(no_look_after_a_sleep)
+TEST(no_poll_after_a_sleep)
 {
 	pid_t me = getpid(), writer = lib_child(put_when_asleep, &me);
 	const struct timespec hang = lib_hang();

@@ -79,7 +79,7 @@ static int make_it(const char *name)
 	return owned_folder(in_top(name), 0700, errors);
 }
 
-static int look_at_it(const char *name)
+static int open_it(const char *name)
 {
 	return owned_open(in_top(name), errors);
 }
@@ -98,7 +98,7 @@ TEST(a_folder_is_refused_unless_it_is_ours)
 	static const struct {
 		const char *made; /* as root, in top */
 		const char *run;
-		int make, look; /* by ROBOT */
+		int make, open; /* by ROBOT */
 		const char *said;
 	} rows[] = {
 		{ "install -d -o 23411 -m 755 run", "run", 0, 0, NULL },
@@ -122,7 +122,7 @@ TEST(a_folder_is_refused_unless_it_is_ours)
 	needs_root();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		shell(rows[i].made);
-		TEST_ASSERT_EQUAL_MESSAGE(rows[i].look, as(ROBOT, look_at_it, rows[i].run), rows[i].made);
+		TEST_ASSERT_EQUAL_MESSAGE(rows[i].open, as(ROBOT, open_it, rows[i].run), rows[i].made);
 		lines_start();
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].make, as(ROBOT, make_it, rows[i].run), rows[i].made);
 		if (rows[i].said)
@@ -184,7 +184,7 @@ static int open_lock(const char *name)
 
 static int read_lock(const char *name)
 {
-	const int fd = look_at_it(name);
+	const int fd = open_it(name);
 	char text[16];
 
 	return fd < 0 ? fd : owned_read(fd, "lock", text, sizeof(text), errors);
@@ -270,7 +270,7 @@ static int listen_at(const char *name)
 
 static int connect_to(const char *name)
 {
-	const int folder = look_at_it(name);
+	const int folder = open_it(name);
 
 	return folder < 0 ? folder : owned_connect(folder, "control", SOCK_STREAM);
 }

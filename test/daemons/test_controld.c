@@ -32,7 +32,7 @@ static int set(const char *key, const char *value)
 	return controller_lib_request("control", MSG_VERB_SET, key, value);
 }
 
-static void look(void)
+static void read_state(void)
 {
 	controller_lib_newest("control-state", &state, sizeof(state));
 }
@@ -64,7 +64,7 @@ TEST(a_move_arrives_and_ends)
 	TEST_ASSERT_EQUAL_INT(0, controller_lib_request("control", MSG_VERB_GET, "goal", ""));
 	TEST_ASSERT_EQUAL_STRING("move", controller_lib_said);
 	smooth(1000);
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_STRING("waist", state.joint[0]);
 	TEST_ASSERT_EQUAL(MSG_JOINT_MOVING, state.status[0]);
 	TEST_ASSERT_DOUBLE_WITHIN(0.01, POSITION, state.position[0]);
@@ -75,7 +75,7 @@ TEST(a_move_arrives_and_ends)
 	smooth(2000);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 1, POSITION);
 	TEST_ASSERT_FALSE(controller_lib_ref(&ref));
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL(0, state.status[0]);
 	TEST_ASSERT_EQUAL(0, controller_lib_stop(SIGTERM));
 }

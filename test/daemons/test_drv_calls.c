@@ -40,7 +40,7 @@ static int status;
 
 /* ---- what it was given ---- */
 
-static int look_at_two_buses(struct drv *drv, struct error_sink *errors)
+static int check_two_buses(struct drv *drv, struct error_sink *errors)
 {
 	(void)errors;
 	TEST_ASSERT_EQUAL(2, drv_buses(drv));
@@ -58,13 +58,13 @@ static int look_at_two_buses(struct drv *drv, struct error_sink *errors)
 
 TEST(given_on_the_line)
 {
-	fake.plan = look_at_two_buses;
+	fake.plan = check_two_buses;
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES " --set tick=7ms --check"));
 }
 
 static bool balances;
 
-static int look_at_the_file(struct drv *drv, struct error_sink *errors)
+static int check_the_file(struct drv *drv, struct error_sink *errors)
 {
 	(void)errors;
 	TEST_ASSERT_EQUAL(1, drv_buses(drv));
@@ -108,7 +108,7 @@ static void given_in_the_file_once(void)
 					  "      current: 5\n"
 					  "      step: 6\n"
 					  "      joints: {hand: {velocity: 0.5, current_slew: 7}}\n"));
-	fake.plan = look_at_the_file;
+	fake.plan = check_the_file;
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
 }
 
@@ -454,7 +454,7 @@ TEST(a_queue_has_an_end)
 
 /* ---- how the bus is ---- */
 
-static void look_before(void)
+static void check_before(void)
 {
 	TEST_ASSERT_FALSE(slots_proven(&fake.drv->buses[0].slots));
 	TEST_ASSERT_FALSE(drv_bus_dead(DRIVER, 0));
@@ -463,7 +463,7 @@ static void look_before(void)
 	TEST_ASSERT_EQUAL(0, drv_bus_stats(DRIVER, 0)->sent);
 }
 
-static void look_after(void)
+static void check_after(void)
 {
 	TEST_ASSERT_TRUE(slots_proven(&fake.drv->buses[0].slots));
 	TEST_ASSERT_EQUAL(1, drv_bus_stats(DRIVER, 0)->sent);
@@ -474,13 +474,13 @@ TEST(a_bus_is_proven_by_a_confirmation)
 {
 	fake.sends = true;
 	status = 0;
-	drv_lib_at(2, look_before); /* in which the first frame is put */
-	drv_lib_at(3, look_after);
+	drv_lib_at(2, check_before); /* in which the first frame is put */
+	drv_lib_at(3, check_after);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	TEST_ASSERT_EQUAL(1, status);
 }
 
-static void look_at_absent(void)
+static void check_absent(void)
 {
 	TEST_ASSERT_TRUE(drv_bus_dead(DRIVER, 0));
 	TEST_ASSERT_TRUE(drv_bus_dead(DRIVER, 1));
@@ -497,7 +497,7 @@ TEST(real_is_what_can_move_something)
 {
 	status = 0;
 	drv_lib_driver.ref = 0; /* on a real bus references need limits */
-	drv_lib_at(2, look_at_absent);
+	drv_lib_at(2, check_absent);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES " --bus can97"));
 	TEST_ASSERT_EQUAL(1, status);
 }

@@ -19,7 +19,7 @@ void tearDown(void)
 	drv_lib_end();
 }
 
-DRV_LIB_HOOK(look, ready = fake.drv->ready);
+DRV_LIB_HOOK(read_ready, ready = fake.drv->ready);
 DRV_LIB_HOOK(refer, drv_lib_put_ref(MSG_MODE_VELOCITY, 0.2, 20));
 DRV_LIB_HOOK(latch, drv_latch(fake.drv, HALTED, "halted", "halted, not by %s", "this driver"));
 DRV_LIB_HOOK(latch_position, drv_latch(fake.drv, POSITION, "power", "it lost its power"));
@@ -42,7 +42,7 @@ TEST(a_latch_is_a_fault_that_is_named_and_nothing_is_followed)
 {
 	drv_lib_at(2, drv_lib_arm);
 	drv_lib_at(6, latch);
-	drv_lib_at(20, look);
+	drv_lib_at(20, read_ready);
 	drv_lib_always(refer);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(120, ""));
 	TEST_ASSERT_GREATER_THAN_UINT(0, followed(0));
@@ -90,7 +90,7 @@ TEST(a_driver_that_latches_in_its_start_is_ready)
 {
 	fake.starts_wanted = 1000;
 	drv_lib_at(3, latch);
-	drv_lib_at(6, look);
+	drv_lib_at(6, read_ready);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
 	TEST_ASSERT_TRUE(ready);
 }
@@ -98,7 +98,7 @@ TEST(a_driver_that_latches_in_its_start_is_ready)
 TEST(without_a_latch_it_is_not)
 {
 	fake.starts_wanted = 1000;
-	drv_lib_at(6, look);
+	drv_lib_at(6, read_ready);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
 	TEST_ASSERT_FALSE(ready);
 }
@@ -121,7 +121,7 @@ TEST(the_next_process_has_it_before_its_first_tick)
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
 	drv_lib_forget();
 	drv_lib_at(1, drv_lib_arm);
-	drv_lib_at(5, look);
+	drv_lib_at(5, read_ready);
 	drv_lib_always(refer);
 	fake.ticks_n = 0;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
@@ -172,7 +172,7 @@ TEST(but_not_for_a_sensor)
 static const struct msg_joint_state *before;
 static double before_rad;
 
-static void look_back(void)
+static void read_previous(void)
 {
 	before = drv_previous(fake.drv);
 	before_rad = before ? before->position[0] : 0;
@@ -181,7 +181,7 @@ static void look_back(void)
 TEST(the_last_state_is_there)
 {
 	fake.position_rad = 1.25;
-	drv_lib_at(1, look_back);
+	drv_lib_at(1, read_previous);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
 	TEST_ASSERT_NULL(before);
 	fake.position_rad = 0;

@@ -60,7 +60,7 @@ static int told_by(const struct clock_set *set, uint32_t tag)
 
 static int tagged[DRV_WAKE_BUS + 3];
 
-static void look_at_set(void)
+static void read_tags(void)
 {
 	for (uint32_t tag = 0; tag < DRV_WAKE_BUS + 3; tag++)
 		tagged[tag] = told_by(fake.drv->set, tag);
@@ -68,7 +68,7 @@ static void look_at_set(void)
 
 TEST(every_bus_can_wake_it)
 {
-	drv_lib_at(2, look_at_set);
+	drv_lib_at(2, read_tags);
 	drv_lib_at(3, drv_lib_stop);
 	TEST_ASSERT_EQUAL(
 		0, drv_lib_main("--name arm --bus wire:here --bus wire:there --bus wire:beyond --set lock_memory=no"));
@@ -783,11 +783,11 @@ TEST(every_missing_descriptor_is_reported)
 
 static bool bell_hung;
 
-DRV_LIB_HOOK(look_at_the_bell, bell_hung = ((const struct drv *)fake.drv)->bell_hung);
+DRV_LIB_HOOK(read_bell, bell_hung = ((const struct drv *)fake.drv)->bell_hung);
 
 TEST(who_ticks_on_references_has_a_bell)
 {
-	drv_lib_at(2, look_at_the_bell);
+	drv_lib_at(2, read_bell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, "--set tick=ref~5ms"));
 	TEST_ASSERT_TRUE(bell_hung);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -948,7 +948,7 @@ TEST(a_refusal_of_the_system_is_reported)
 
 static int signal_flags, signal_status;
 
-static void look_at_signals(void)
+static void read_signal_flags(void)
 {
 	const struct drv *drv = fake.drv;
 
@@ -960,7 +960,7 @@ TEST(two_signals_come_by_descriptor_and_no_others)
 {
 	sigset_t blocked;
 
-	drv_lib_at(2, look_at_signals);
+	drv_lib_at(2, read_signal_flags);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	sigprocmask(SIG_BLOCK, NULL, &blocked);
 	for (int signal = 1; signal < 32; signal++)

@@ -70,7 +70,7 @@ static void write_file(const char *text)
 	fclose(file);
 }
 
-static void look(void)
+static void read_previous(void)
 {
 	drv_previous_read(&previous, &port, "arm", boot);
 }
@@ -257,7 +257,7 @@ TEST(the_channel_and_the_file)
 		snprintf(text, sizeof(text), "pid %d\nincarnation 1\nlatches 0\n", (int)getpid());
 		if (rows[i].file)
 			write_file(rows[i].file == mine ? text : rows[i].file);
-		look();
+		read_previous();
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].found, previous.found, rows[i].name);
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].lost, previous.lost, rows[i].name);
 		TEST_ASSERT_EQUAL_UINT32_MESSAGE(rows[i].incarnation, previous.incarnation, rows[i].name);
@@ -268,7 +268,7 @@ TEST(the_channel_and_the_file)
 TEST(what_it_obeyed_is_there)
 {
 	put_state(1, 0);
-	look();
+	read_previous();
 	TEST_ASSERT_EQUAL_UINT64(boot[0], previous.boot[0]);
 	TEST_ASSERT_EQUAL_UINT64(boot[1], previous.boot[1]);
 	TEST_ASSERT_EQUAL_UINT64(7, previous.base_chan);
@@ -314,13 +314,13 @@ TEST(the_file_line_by_line)
 	TEST_ASSERT_EQUAL_UINT32(3, drv_previous_parse("incarnation 3\nlatches 4\n", one_two, 1, 1).incarnation);
 }
 
-static int look_in_a_child(void)
+static int read_in_a_child(void)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "pid %d\nincarnation 1\nlatches 0\n", (int)getsid(0));
 	write_file(text);
-	look();
+	read_previous();
 	return getsid(0) == getpid() || previous.lost || previous.incarnation;
 }
 
@@ -331,7 +331,7 @@ TEST(the_first_start_in_a_shell)
 	const pid_t pid = fork();
 
 	if (!pid)
-		_exit(look_in_a_child());
+		_exit(read_in_a_child());
 	TEST_ASSERT_EQUAL(pid, waitpid(pid, &status, 0));
 	TEST_ASSERT_EQUAL_INT(0, status);
 }
@@ -344,7 +344,7 @@ TEST(a_link_is_not_followed)
 	write_file("pid 1\nincarnation 2\nlatches 0\n");
 	TEST_ASSERT_EQUAL(0, rename(path, aside));
 	TEST_ASSERT_EQUAL(0, symlink(aside, path));
-	look();
+	read_previous();
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	unlink(aside);
 }
@@ -364,22 +364,22 @@ TEST(a_file_that_is_too_long_or_too_far_does_no_harm)
 
 	memset(many, 'x', sizeof(many) - 1);
 	write_file(many);
-	look();
+	read_previous();
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	TEST_ASSERT_EQUAL_INT(fd, lowest_fd());
 	memset(many, '/', RUN_PATH_MAX);
 	setenv("ENDPLATE_RUN", many, 1);
-	look();
+	read_previous();
 	setenv("ENDPLATE_RUN", folder, 1);
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	TEST_ASSERT_FALSE(previous.lost);
 	unlink(path);
 	TEST_ASSERT_EQUAL(0, mkfifo(path, 0600)); /* which is not waited for */
-	look();
+	read_previous();
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	unlink(path);
 	TEST_ASSERT_EQUAL(0, mkdir(path, 0700));
-	look();
+	read_previous();
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	rmdir(path);
 }
@@ -389,10 +389,10 @@ static void a_strangers_file_is_none(void)
 {
 	write_file("pid 1\nincarnation 2\nlatches 0\n");
 	TEST_ASSERT_FALSE(chmod(folder, 0755) || chown(path, STRANGER, 0));
-	look();
+	read_previous();
 	TEST_ASSERT_EQUAL_UINT32(0, previous.incarnation);
 	TEST_ASSERT_EQUAL(0, seteuid(STRANGER));
-	look();
+	read_previous();
 	TEST_ASSERT_EQUAL(0, seteuid(0));
 	TEST_ASSERT_EQUAL_UINT32(2, previous.incarnation);
 }

@@ -1091,7 +1091,7 @@ TEST(ticks_on_references)
 
 static int bell_gone;
 
-DRV_LIB_HOOK(look_at_bell, ach_unlinked(&((const struct drv *)fake.drv)->bell.chan, &bell_gone));
+DRV_LIB_HOOK(read_bell, ach_unlinked(&((const struct drv *)fake.drv)->bell.chan, &bell_gone));
 
 /* The descriptor of a channel that is closed must not be waited for: it would never wait again. */
 TEST(ticks_on_references_survive_the_channel)
@@ -1100,7 +1100,7 @@ TEST(ticks_on_references_survive_the_channel)
 	drv_lib_at(2, put_good);
 	drv_lib_at(3, scribble_ref);
 	drv_lib_at(7, remove_ref);
-	drv_lib_at(12, look_at_bell);
+	drv_lib_at(12, read_bell);
 	bell_gone = -1;
 	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 155 * (int64_t)DRV_LIB_MS;
 	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 165 * (int64_t)DRV_LIB_MS;
@@ -1449,7 +1449,7 @@ static void remove_outputs(void)
 	drv_lib_remove("bus-chair");
 }
 
-static void look_within_a_second(void)
+static void write_every_output(void)
 {
 	reset();
 	break_down();
@@ -1462,7 +1462,7 @@ TEST(removed_channels_are_made_again_within_a_second)
 
 	fake.plan = add_output;
 	drv_lib_at(3, remove_outputs);
-	drv_lib_at(210, look_within_a_second);
+	drv_lib_at(210, write_every_output);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, ""));
 	TEST_ASSERT_TRUE(drv_lib_reported("gone"));
 	TEST_ASSERT_EQUAL(1, drv_lib_answers(2));

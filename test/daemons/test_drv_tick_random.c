@@ -69,7 +69,7 @@ static int64_t lateness(void)
 }
 
 /* It is now_ns: is there a tick?  least and most: how far from the last one, in permille of a period, it may be. */
-static bool look(int64_t least, int64_t most)
+static bool check_tick(int64_t least, int64_t most)
 {
 	int64_t due_ns = drv_tick_next_ns(&t), late_ns, apart_ns;
 	uint64_t skipped;
@@ -148,7 +148,7 @@ static void clock_changes(int64_t divider)
 		clock_is.zero_ns = 0;
 }
 
-static void look_at_clock(void)
+static void read_clock(void)
 {
 	int64_t period_ns = clock_is.period_ns * t.rule.divider;
 
@@ -176,13 +176,13 @@ static void clock_tick(int64_t settled)
 
 	if (next_ns - 1 > now_ns) {
 		now_ns = next_ns - 1;
-		TEST_ASSERT_FALSE(look(0, 0));
+		TEST_ASSERT_FALSE(check_tick(0, 0));
 	}
 	if (next_ns > now_ns)
 		now_ns = next_ns;
 	now_ns += lateness();
-	look_at_clock();
-	TEST_ASSERT_TRUE(look(990, 1010));
+	read_clock();
+	TEST_ASSERT_TRUE(check_tick(990, 1010));
 	TEST_ASSERT_TRUE(now_ns - own_ns < t.period_ns);
 	freerun_is_seen_by(clock_is.seen_ns);
 	if (t.freerun)
@@ -263,7 +263,7 @@ static bool event_turn(void)
 		event.seen_ns = event.at_ns;
 		event.count++;
 	}
-	if (!look(t.following || t.event ? 500 : 990, t.following || t.event ? 1500 : 1010))
+	if (!check_tick(t.following || t.event ? 500 : 990, t.following || t.event ? 1500 : 1010))
 		return false;
 	freerun_is_seen_by(event.seen_ns);
 	return true;
@@ -329,7 +329,7 @@ TEST(test_period)
 			if (drv_tick_next_ns(&t) > now_ns)
 				now_ns = drv_tick_next_ns(&t);
 			now_ns += lateness();
-			TEST_ASSERT_TRUE(look(1000, 1000));
+			TEST_ASSERT_TRUE(check_tick(1000, 1000));
 			TEST_ASSERT_TRUE(now_ns - own_ns < rule.period_ns);
 			TEST_ASSERT_EQUAL_INT64(start_ns + (int64_t)(ticks + skips - 1) * rule.period_ns, own_ns);
 			TEST_ASSERT_FALSE(t.freerun);

@@ -63,14 +63,14 @@ void tearDown(void)
 	remove_channels();
 }
 
-static enum msg_level look(void)
+static enum msg_level read_level(void)
 {
 	return estop_read(&e, clock_now_ns());
 }
 
 static enum msg_level turn(void)
 {
-	const enum msg_level level = look();
+	const enum msg_level level = read_level();
 
 	estop_maintain(&e, clock_now_ns());
 	return level;
@@ -82,7 +82,7 @@ static uint64_t lower(void)
 	struct estop_seen seen;
 	uint64_t base;
 
-	look();
+	read_level();
 	seen = estop_seen(&e);
 	TEST_ASSERT_EQUAL(0, estop_lower(&e, &seen, MSG_LEVEL_RUN, clock_now_ns() + 60000000000, 7, "anna", 1000,
 					 "test", &base, &quiet));
@@ -100,7 +100,7 @@ static void armed(void)
 static void mend_and_arm(void)
 {
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, read_level());
 	estop_mend(&e, &quiet);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
 	armed();
@@ -183,7 +183,7 @@ TEST(test_an_invalid_message_is_estop_until_the_next_lowering)
 
 			armed();
 			put_garbage(c, i);
-			look();
+			read_level();
 			TEST_ASSERT_EQUAL_STRING("", e.who);
 			TEST_ASSERT_EQUAL_STRING(e.invalid_why, e.why);
 			TEST_ASSERT_EQUAL_INT64(0, e.since_ns);
@@ -204,7 +204,7 @@ TEST(test_messages_that_are_too_long_are_stepped_over)
 	armed();
 	for (int i = 0; i < 70; i++)
 		ach_put(&e.channel[1].chan, nonsense, sizeof(nonsense));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, read_level());
 	TEST_ASSERT_TRUE(e.channel[1].window.readable);
 	TEST_ASSERT_EQUAL_UINT64(70, e.channel[1].window.newest);
 	TEST_ASSERT_NOT_NULL(strstr(e.invalid_why, "invalid e-stop message of 600 bytes"));
@@ -317,7 +317,7 @@ TEST(test_the_last_64_are_held_and_their_texts_end)
 		const struct msg_estop *held = &e.channel[1].messages[i % ESTOP_RETAINED];
 
 		ach_put(&e.channel[1].chan, &msg, sizeof(msg));
-		look();
+		read_level();
 		TEST_ASSERT_EQUAL_UINT64(i, w->newest);
 		TEST_ASSERT_EQUAL_UINT64(i > 64 ? i - 63 : 1, w->oldest);
 		TEST_ASSERT_EQUAL(MSG_NAME_SIZE - 1, strlen(held->who));
@@ -325,7 +325,7 @@ TEST(test_the_last_64_are_held_and_their_texts_end)
 	}
 	for (int i = 0; i < 70; i++)
 		ach_put(&e.channel[1].chan, &msg, sizeof(msg));
-	look();
+	read_level();
 	TEST_ASSERT_EQUAL_UINT64(66 + 70 - 63, w->oldest);
 }
 
@@ -370,10 +370,10 @@ TEST(test_a_successor_obeys_what_its_predecessor_obeyed)
 	struct estop_seen seen;
 	uint64_t base;
 
-	look();
+	read_level();
 	seen = estop_seen(&e);
 	estop_lower(&e, &seen, MSG_LEVEL_RUN, clock_now_ns() + 1000000000, 1, "anna", 0, "", &base, &quiet);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, look());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, read_level());
 	kept = estop_kept(&e);
 	TEST_ASSERT_EQUAL_UINT64(base, kept.base);
 	estop_close(&e);
@@ -488,10 +488,10 @@ TEST(test_a_channel_is_not_opened_in_every_turn)
 
 	armed();
 	TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&e.channel[1].chan));
-	look();
+	read_level();
 	estop_maintain(&e, now_ns);
 	TEST_ASSERT_TRUE(e.channel[1].open);
-	look();
+	read_level();
 	TEST_ASSERT_FALSE(e.channel[1].open);
 	estop_maintain(&e, now_ns + ESTOP_READ_NS - 1);
 	TEST_ASSERT_FALSE(e.channel[1].open);
@@ -679,7 +679,7 @@ TEST(test_a_writer_stopped_inside_put_prevents_no_raise)
 	estop_read(&other, clock_now_ns());
 	TEST_ASSERT_EQUAL(0, estop_raise(&other, MSG_LEVEL_HOLD, "ben", 0, "", &quiet));
 	estop_close(&other);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look()); /* estop-b is condemned */
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, read_level()); /* estop-b is condemned */
 	TEST_ASSERT_FALSE(e.channel[1].open);
 	lib_kill(pid);
 	mend_and_arm();
@@ -696,7 +696,7 @@ TEST(test_a_channel_that_goes_back_is_condemned)
 	open_as(&other, true, NULL);
 	atomic_fetch_sub(&e.channel[1].chan.handle->shm->commit, 1); /* as an operator could */
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, turn());
-	look();
+	read_level();
 	TEST_ASSERT_EQUAL_STRING("estop-b cannot be read",
 				 e.channel[0].messages[e.channel[0].window.newest % ESTOP_RETAINED].why);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&other, clock_now_ns()));
@@ -715,7 +715,7 @@ TEST(test_raising_on_channels_that_are_condemned)
 	armed();
 	for (unsigned int c = 0; c < ESTOP_CHANNELS; c++)
 		TEST_ASSERT_EQUAL(ACH_OK, ach_condemn(&e.channel[c].chan));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, read_level());
 	TEST_ASSERT_FALSE(e.channel[0].open || e.channel[1].open);
 	TEST_ASSERT_EQUAL_UINT64(0, estop_seen(&e).seq[0]);
 	TEST_ASSERT_EQUAL_UINT64(0, estop_seen(&e).id[0]);
@@ -774,7 +774,7 @@ TEST(test_channels_that_are_missing)
 	TEST_ASSERT_EQUAL(-ENOENT, open_without_making(&errors));
 	TEST_ASSERT_EQUAL(2, errors.count);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, e.level);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, look());
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, read_level());
 	snprintf(why, sizeof(why), "%s", e.channel[1].why);
 	open_as(&other, false, NULL); /* makes them, unknown to the first */
 	TEST_ASSERT_EQUAL(-EIO, estop_raise(&e, MSG_LEVEL_ESTOP, "ben", 0, "", &errors));

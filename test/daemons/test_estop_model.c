@@ -75,11 +75,11 @@ static bool tampered; /* since anybody of the robot's user looked */
 static long looks, at_run, at_hold, refusals, armed, replays, scribbles, restarts;
 
 static struct driver {
-	struct estop_rule j;
+	struct estop_rule rule;
 	bool alive;
 	struct estop_kept state;
 	bool state_there;
-	int64_t last_look, blind_at;
+	int64_t last_turn, blind_at;
 	enum msg_level level;
 } drivers[DRIVERS];
 static struct estop_rule start_rule; /* achstart's */
@@ -166,15 +166,16 @@ static struct item raise_message(enum msg_level level, bool fresh)
 	return i;
 }
 
-static void ratify(struct estop_rule *j)
+static void ratify(struct estop_rule *rule)
 {
 	struct estop_window v[2];
 
 	view(v);
-	if (estop_rule_must_ratify(j, v))
-		raise_on(0, raise_message(j->kept.base && j->kept.level ? j->kept.level : MSG_LEVEL_ESTOP, true));
+	if (estop_rule_must_ratify(rule, v))
+		raise_on(0,
+			 raise_message(rule->kept.base && rule->kept.level ? rule->kept.level : MSG_LEVEL_ESTOP, true));
 	/* A reader that finds a channel going back condemns it, for the others and for achstart, which replaces it. */
-	if (j->back_b && chan[1].there)
+	if (rule->back_b && chan[1].there)
 		chan[1].condemned = true;
 }
 
@@ -211,7 +212,7 @@ static void check(struct driver *d, enum msg_level got, const struct msg_estop *
 		const struct ghost_raise *r = &raises[i];
 		if (r->lost)
 			continue; /* an operator took another's raise back before anybody of the robot's user looked */
-		if (r->at > d->last_look && d->level < r->level && got < r->level)
+		if (r->at > d->last_turn && d->level < r->level && got < r->level)
 			fail("I1b: a raise since the last look does not act");
 		if (got < r->level && (!ghost || !ghost->lowering || lowerings[ghost->lowering].seen_at <= r->at))
 			fail("I1: a raise that the lowering has not seen does not hold");
@@ -234,23 +235,24 @@ static void check(struct driver *d, enum msg_level got, const struct msg_estop *
 
 static void driver_die(struct driver *d);
 
-static void driver_look(struct driver *d)
+static void driver_turn(struct driver *d)
 {
 	struct estop_window v[2];
 	enum msg_level got;
-	uint64_t was = d->j.kept.base, was_id = d->j.kept.chan;
+	uint64_t was = d->rule.kept.base, was_id = d->rule.kept.chan;
 
 	if (!d->alive)
 		return;
 	view(v);
 	if (!force_run && !rnd(40 * calm))
 		v[rnd(2)].readable = false; /* for once it cannot be opened */
-	got = estop_rule_level(&d->j, v, now);
-	check(d, got, d->j.base);
-	if (d->j.kept.base && (d->j.kept.base != was || d->j.kept.chan != was_id) && now > d->j.base->until_ns)
+	got = estop_rule_level(&d->rule, v, now);
+	check(d, got, d->rule.base);
+	if (d->rule.kept.base && (d->rule.kept.base != was || d->rule.kept.chan != was_id) &&
+	    now > d->rule.base->until_ns)
 		fail("I5: a lowering is taken after its time");
-	if (d->state_there && d->j.kept.base && d->state.base == d->j.kept.base && d->state.chan == d->j.kept.chan &&
-	    got < d->state.level)
+	if (d->state_there && d->rule.kept.base && d->state.base == d->rule.kept.base &&
+	    d->state.chan == d->rule.kept.chan && got < d->state.level)
 		fail("I8: lower than what it, or its predecessor, had published");
 	if ((!v[0].readable && chan[0].there) || (!v[1].readable && chan[1].there))
 		d->blind_at = now;
@@ -259,14 +261,14 @@ static void driver_look(struct driver *d)
 		driver_die(d);
 		return;
 	}
-	d->state = d->j.kept;
+	d->state = d->rule.kept;
 	d->state_there = true;
-	d->last_look = now;
+	d->last_turn = now;
 	if (!force_run && !rnd(frail ? 3 : 20 * calm)) { /* killed before it tells the others */
 		driver_die(d);
 		return;
 	}
-	ratify(&d->j);
+	ratify(&d->rule);
 	if (d->blind_at != now) /* it has seen both */
 		witness();
 }
@@ -276,14 +278,14 @@ static void driver_die(struct driver *d)
 	restarts++;
 	if (!rnd(4))
 		d->state_there = false; /* its state channel was removed, or is garbage */
-	estop_rule_start(&d->j, d->state_there ? &d->state : NULL, boot);
+	estop_rule_start(&d->rule, d->state_there ? &d->state : NULL, boot);
 	d->alive = true;
 	d->level = MSG_LEVEL_ESTOP;
 	d->blind_at = 0;
-	d->last_look = now;
+	d->last_turn = now;
 }
 
-static enum msg_level start_look(void)
+static enum msg_level start_turn(void)
 {
 	struct estop_window v[2];
 	enum msg_level l;
@@ -352,7 +354,7 @@ static void arm_step(void)
 	case ASKED:
 		if (!start_alive)
 			return;
-		start_look();
+		start_turn();
 		for (int c = 0; c < 2; c++)
 			if ((chan[c].id != arm.id[c] || chan[c].commit != arm.seq[c])) {
 				refuse_after(false);
@@ -388,7 +390,7 @@ static void arm_step(void)
 	case PUT:
 		if (!start_alive)
 			return;
-		if (start_look() == MSG_LEVEL_ESTOP || !chan[0].there || chan[0].id != arm.id[0])
+		if (start_turn() == MSG_LEVEL_ESTOP || !chan[0].there || chan[0].id != arm.id[0])
 			refuse_after(true);
 		else if (all_run()) {
 			armed++;
@@ -482,7 +484,7 @@ static void step(bool scribbles_on)
 	case 4:
 	case 5:
 	case 6:
-		driver_look(&drivers[rnd(DRIVERS)]);
+		driver_turn(&drivers[rnd(DRIVERS)]);
 		break;
 	case 7:
 	case 8:
@@ -494,7 +496,7 @@ static void step(bool scribbles_on)
 		break;
 	case 13:
 		if (start_alive)
-			start_look();
+			start_turn();
 		break;
 	case 14:
 		if (!rnd(3 * calm))
@@ -569,10 +571,10 @@ static void can_be_armed(void)
 		chan[c].stuck = false;
 	for (int tries = 0; tries < 6; tries++) {
 		arm.step = IDLE;
-		start_look();
+		start_turn();
 		for (int i = 0; i < DRIVERS; i++)
-			now++, driver_look(&drivers[i]);
-		start_look();
+			now++, driver_turn(&drivers[i]);
+		start_turn();
 		arm_step();
 		arm_step();
 		arm_step();
@@ -580,7 +582,7 @@ static void can_be_armed(void)
 		if (arm.step == PUT) {
 			for (int k = 0; k < 2; k++)
 				for (int i = 0; i < DRIVERS; i++)
-					now++, driver_look(&drivers[i]);
+					now++, driver_turn(&drivers[i]);
 			if (all_run()) {
 				force_run = false;
 				return;
@@ -609,7 +611,7 @@ static void begin(long r)
 	estop_rule_start(&start_rule, NULL, boot);
 	for (int i = 0; i < DRIVERS; i++) {
 		drivers[i] = (struct driver){ .alive = true, .level = MSG_LEVEL_ESTOP };
-		estop_rule_start(&drivers[i].j, NULL, boot);
+		estop_rule_start(&drivers[i].rule, NULL, boot);
 	}
 }
 

@@ -73,7 +73,7 @@ static void put(int c, const char *what)
 }
 
 /* An evaluation of windows that are known finds what a full one does. */
-static void look(const char *expected)
+static void evaluate(const char *expected)
 {
 	struct estop_rule full = rule;
 	const enum msg_level level = estop_rule_level(&rule, w, now);
@@ -119,7 +119,7 @@ static void step(const char *what)
 	if (what[1] == ':')
 		put(*what == 'b', what + 2);
 	else if (*what == '=')
-		look(what + 1);
+		evaluate(what + 1);
 	else if (!strcmp(what, "condemn") || !strcmp(what, "spare"))
 		TEST_ASSERT_EQUAL_MESSAGE(*what == 'c', rule.back_b, where);
 	else if (!strcmp(what, "t"))

@@ -37,7 +37,7 @@ static void event(uint16_t type, uint16_t code, int32_t number, int at_ms)
 	joy_take(&joy, type, code, number, BEGIN + at_ms * MS);
 }
 
-static enum joy_state look(int at_ms)
+static enum joy_state poll_at(int at_ms)
 {
 	joy_poll(&joy, BEGIN + at_ms * MS);
 	memset(value, 0x55, sizeof(value));
@@ -68,7 +68,7 @@ static void play(const struct step *steps, size_t n, const char *name)
 		else if (s->code != NOTHING)
 			event(s->type, s->code, s->number, s->at_ms);
 		snprintf(what, sizeof(what), "%s, step %zu at %d ms", name, i, s->at_ms);
-		TEST_ASSERT_EQUAL_MESSAGE(s->state, look(s->at_ms), what);
+		TEST_ASSERT_EQUAL_MESSAGE(s->state, poll_at(s->at_ms), what);
 		for (unsigned int axis = 0; axis < JOY_AXES_MAX && s->state != JOY_ACTIVE; axis++)
 			TEST_ASSERT_EQUAL_DOUBLE(0, value[axis]);
 	}
@@ -125,13 +125,13 @@ TEST(unplugged_lost_events_and_a_gap_are_a_release)
 
 TEST(plugged_in_the_time_of_the_last_poll_is_forgotten)
 {
-	look(0);
+	poll_at(0);
 	event(EV_KEY, BTN_TL, 1, 1);
 	joy_unplug(&joy);
 	TEST_ASSERT_FALSE(joy.held);
 	joy_plug(&joy);
 	event(EV_KEY, BTN_TL, 1, 5000);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(5000));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(5000));
 	TEST_ASSERT_EQUAL_INT64(BEGIN + 5000 * MS, joy.event_ns);
 	joy_plug(&joy);
 	TEST_ASSERT_EQUAL_INT64(0, joy.event_ns);
@@ -141,31 +141,31 @@ TEST(idle_is_a_release_until_the_switch_is_pressed_again)
 {
 	joy.rules.frozen_ns = INT64_MAX;
 	event(EV_KEY, BTN_TL, 1, 0);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(1000));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(1000));
 	event(EV_ABS, ABS_Y, 20, 1000); /* an event of an axis is one */
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(2000));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(2000));
 	event(EV_SYN, SYN_REPORT, 0, 2000); /* and this is none */
-	TEST_ASSERT_EQUAL(JOY_IDLE, look(2001));
+	TEST_ASSERT_EQUAL(JOY_IDLE, poll_at(2001));
 	event(EV_ABS, ABS_Y, 0, 2002);
-	TEST_ASSERT_EQUAL(JOY_IDLE, look(2002));
-	TEST_ASSERT_EQUAL(JOY_IDLE, look(9000));
+	TEST_ASSERT_EQUAL(JOY_IDLE, poll_at(2002));
+	TEST_ASSERT_EQUAL(JOY_IDLE, poll_at(9000));
 	event(EV_KEY, BTN_TL, 0, 9001);
-	TEST_ASSERT_EQUAL(JOY_RELEASED, look(9001));
-	TEST_ASSERT_EQUAL(JOY_RELEASED, look(20000)); /* released, it is not idle */
+	TEST_ASSERT_EQUAL(JOY_RELEASED, poll_at(9001));
+	TEST_ASSERT_EQUAL(JOY_RELEASED, poll_at(20000)); /* released, it is not idle */
 	event(EV_KEY, BTN_TL, 1, 20001);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(20001));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(20001));
 	/* Pressed again without a release in between, it is a hold like any other. */
-	TEST_ASSERT_EQUAL(JOY_IDLE, look(30000));
+	TEST_ASSERT_EQUAL(JOY_IDLE, poll_at(30000));
 	event(EV_KEY, BTN_TL, 1, 30001);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(30001));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(30001));
 	event(EV_KEY, BTN_TL, 0, 30002);
-	TEST_ASSERT_EQUAL(JOY_RELEASED, look(30002));
+	TEST_ASSERT_EQUAL(JOY_RELEASED, poll_at(30002));
 	/* Idle, then unplugged. */
 	event(EV_KEY, BTN_TL, 1, 30003);
-	TEST_ASSERT_EQUAL(JOY_IDLE, look(40000));
+	TEST_ASSERT_EQUAL(JOY_IDLE, poll_at(40000));
 	joy_unplug(&joy);
 	joy_plug(&joy);
-	TEST_ASSERT_EQUAL(JOY_RELEASED, look(40001));
+	TEST_ASSERT_EQUAL(JOY_RELEASED, poll_at(40001));
 }
 
 TEST(every_axis_has_to_be_centred_after_the_switch_is_pressed)
@@ -181,7 +181,7 @@ TEST(every_axis_has_to_be_centred_after_the_switch_is_pressed)
 	joy.rules.centre = false;
 	event(EV_ABS, ABS_Y, 100, 0);
 	event(EV_KEY, BTN_TL, 1, 0);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(0));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(0));
 	TEST_ASSERT_EQUAL_DOUBLE(-0.5, value[0]);
 }
 
@@ -218,7 +218,7 @@ TEST(axes_have_a_dead_zone_a_curve_and_a_scale)
 		event(EV_ABS, ABS_Y, rows[i].y, 0);
 		event(EV_ABS, ABS_X, rows[i].x, 0);
 		event(EV_KEY, BTN_TL, 1, 0);
-		TEST_ASSERT_EQUAL(JOY_ACTIVE, look(0));
+		TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(0));
 		for (unsigned int axis = 0; axis < 2; axis++)
 			TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(1e-12, rows[i].command[axis], value[axis], what);
 		for (unsigned int axis = 2; axis < JOY_AXES_MAX; axis++)
@@ -231,11 +231,11 @@ TEST(an_axis_without_a_range_stays_in_the_middle)
 	joy.axes[0].low = joy.axes[0].high = 7;
 	event(EV_KEY, BTN_TL, 1, 0);
 	event(EV_ABS, ABS_Y, 100, 0);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(0));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(0));
 	TEST_ASSERT_EQUAL_DOUBLE(0, value[0]);
 	joy.axes[0].low = 9; /* above the other */
 	event(EV_ABS, ABS_Y, 100, 0);
-	look(0);
+	poll_at(0);
 	TEST_ASSERT_EQUAL_DOUBLE(0, value[0]);
 }
 
@@ -249,7 +249,7 @@ TEST(an_axis_of_two_or_three_positions)
 	event(EV_KEY, BTN_TL, 1, 0);
 	event(EV_ABS, ABS_Y, -1, 0);
 	event(EV_ABS, ABS_X, 1, 0);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(0));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(0));
 	TEST_ASSERT_EQUAL_DOUBLE(0.5, value[0]);
 	TEST_ASSERT_EQUAL_DOUBLE(2, value[1]);
 }
@@ -259,12 +259,12 @@ TEST(a_joystick_begins_where_it_is)
 	joy_begin(&joy, EV_ABS, ABS_Y, 100);
 	joy_begin(&joy, EV_KEY, BTN_TL, 1); /* held when it was plugged in: that does not hold it */
 	joy_begin(&joy, EV_REL, ABS_Y, 0);
-	TEST_ASSERT_EQUAL(JOY_RELEASED, look(0));
+	TEST_ASSERT_EQUAL(JOY_RELEASED, poll_at(0));
 	event(EV_KEY, BTN_TL, 1, 0);
-	TEST_ASSERT_EQUAL(JOY_OFF_CENTRE, look(0));
+	TEST_ASSERT_EQUAL(JOY_OFF_CENTRE, poll_at(0));
 	joy_plug(&joy); /* another one rests in the middle */
 	event(EV_KEY, BTN_TL, 1, 0);
-	TEST_ASSERT_EQUAL(JOY_ACTIVE, look(0));
+	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(0));
 }
 
 /* ---- the stop button ---- */

@@ -102,7 +102,7 @@ static void stick(int32_t value)
 	event(EV_SYN, SYN_REPORT, 0);
 }
 
-static enum msg_source look(void)
+static enum msg_source read_state(void)
 {
 	controller_lib_newest("stick-state", &state, sizeof(state));
 	return state.state[0];
@@ -117,7 +117,7 @@ static bool moves(void)
 TEST(it_commands_a_velocity_while_the_switch_is_held)
 {
 	begin("");
-	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, (look(), state.common.lifecycle));
+	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, (read_state(), state.common.lifecycle));
 	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, state.state[0]);
 	stick(FULL);
 	controller_lib_ms(20);
@@ -131,7 +131,7 @@ TEST(it_commands_a_velocity_while_the_switch_is_held)
 	TEST_ASSERT_EQUAL_DOUBLE(-0.5, ref.velocity[0]);
 	TEST_ASSERT_EQUAL(MSG_MODE_NONE, ref.mode[1]);
 	TEST_ASSERT_LESS_OR_EQUAL_INT64(clock_now_ns() + 15 * MS, ref.header.valid_until_ns);
-	TEST_ASSERT_EQUAL(MSG_SOURCE_IN_CHARGE, look());
+	TEST_ASSERT_EQUAL(MSG_SOURCE_IN_CHARGE, read_state());
 	TEST_ASSERT_EQUAL_STRING("none", state.in_charge);
 	/* At the release nothing is asked for any more, in the next tick. */
 	hold(false);
@@ -139,7 +139,7 @@ TEST(it_commands_a_velocity_while_the_switch_is_held)
 	TEST_ASSERT_FALSE(moves());
 	controller_lib_ms(20);
 	TEST_ASSERT_FALSE(controller_lib_ref(&ref));
-	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, look());
+	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, read_state());
 	TEST_ASSERT_EQUAL_STRING("", state.in_charge);
 	TEST_ASSERT_EQUAL(0, controller_lib_stop(SIGTERM));
 }
@@ -161,15 +161,15 @@ TEST(unplugged_it_is_released_and_a_new_joystick_has_to_press_the_switch)
 	unplug();
 	controller_lib_ms(6);
 	TEST_ASSERT_FALSE(moves());
-	TEST_ASSERT_EQUAL(MSG_SOURCE_ABSENT, look());
+	TEST_ASSERT_EQUAL(MSG_SOURCE_ABSENT, read_state());
 	plug();
-	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, look());
+	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, read_state());
 	stick(FULL);
 	controller_lib_ms(20);
 	TEST_ASSERT_FALSE(moves());
 	hold(true);
 	controller_lib_ms(20);
-	TEST_ASSERT_EQUAL(MSG_SOURCE_REFUSED, look()); /* not centred */
+	TEST_ASSERT_EQUAL(MSG_SOURCE_REFUSED, read_state()); /* not centred */
 	TEST_ASSERT_FALSE(moves());
 	stick(0);
 	controller_lib_ms(20);
@@ -183,7 +183,7 @@ TEST(idle_is_a_release)
 	TEST_ASSERT_TRUE(moves());
 	controller_lib_ms(60);
 	TEST_ASSERT_FALSE(moves());
-	TEST_ASSERT_EQUAL(MSG_SOURCE_STALE, look());
+	TEST_ASSERT_EQUAL(MSG_SOURCE_STALE, read_state());
 	stick(0);
 	stick(FULL);
 	controller_lib_ms(20);
@@ -222,7 +222,7 @@ TEST(it_takes_back_what_it_asked_for_when_it_ends)
 
 static enum msg_level level(void)
 {
-	look();
+	read_state();
 	return state.common.level;
 }
 
@@ -282,10 +282,10 @@ TEST(a_recording_is_played_with_its_times)
 	TEST_ASSERT_EQUAL_DOUBLE(-0.5, ref.velocity[0]);
 	controller_lib_ms(200);
 	TEST_ASSERT_FALSE(moves());
-	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, look());
+	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, read_state());
 	controller_lib_ms(150); /* at its end the joystick is unplugged, though the switch is held */
 	TEST_ASSERT_FALSE(moves());
-	TEST_ASSERT_EQUAL(MSG_SOURCE_ABSENT, look());
+	TEST_ASSERT_EQUAL(MSG_SOURCE_ABSENT, read_state());
 }
 
 TEST(the_other_source_follows_in_the_next_tick)

@@ -25,7 +25,7 @@ void tearDown(void)
 	controller_lib_end();
 }
 
-static void look(void)
+static void read_state(void)
 {
 	controller_lib_newest("mux-state", &state, sizeof(state));
 }
@@ -44,7 +44,7 @@ static void sources(bool joy, bool control, int ms)
 
 TEST(it_is_ready_with_the_output_and_ends_when_asked)
 {
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, state.common.lifecycle);
 	TEST_ASSERT_EQUAL_STRING("waist", state.output);
 	TEST_ASSERT_EQUAL_STRING("", state.in_charge);
@@ -64,7 +64,7 @@ TEST(the_source_of_the_highest_priority_wins_until_it_dies)
 	sources(true, true, 30);
 	TEST_ASSERT_TRUE(controller_lib_ref(&ref));
 	TEST_ASSERT_EQUAL_DOUBLE(1, ref.position[0]);
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_STRING("joy", state.in_charge);
 	TEST_ASSERT_EQUAL(MSG_SOURCE_READY, state.state[1]);
 	TEST_ASSERT_EQUAL(0, state.author[1]);
@@ -74,7 +74,7 @@ TEST(the_source_of_the_highest_priority_wins_until_it_dies)
 		TEST_ASSERT_TRUE(controller_lib_ref(&ref));
 		TEST_ASSERT_EQUAL_DOUBLE(i < 15 ? 1 : 2, ref.position[0]);
 	}
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_STRING("control", state.in_charge);
 	TEST_ASSERT_EQUAL(MSG_SOURCE_STALE, state.state[0]);
 	TEST_ASSERT_EQUAL_UINT64(3, state.handovers);
@@ -125,7 +125,7 @@ TEST(a_source_whose_references_are_wrong_is_passed_over)
 		TEST_ASSERT_TRUE(controller_lib_ref(&ref));
 		TEST_ASSERT_EQUAL_DOUBLE(2, ref.position[0]);
 	}
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_STRING("control", state.in_charge);
 	TEST_ASSERT_EQUAL(MSG_SOURCE_REFUSED, state.state[0]);
 	TEST_ASSERT_EQUAL_UINT64(0, state.taken[0]);
@@ -149,11 +149,11 @@ TEST(without_the_output_it_is_in_fault)
 {
 	controller_lib.silent = true;
 	controller_lib_ms(200);
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL(MSG_LIFE_FAULT, state.common.lifecycle);
 	controller_lib.silent = false;
 	controller_lib_ms(20);
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, state.common.lifecycle);
 }
 

@@ -64,7 +64,7 @@ static const char *reported(void)
 	return text;
 }
 
-static void look_at(int64_t ms)
+static void tick_at(int64_t ms)
 {
 	now = 1000 * S + ms * MS;
 	report_tick(&report, now);
@@ -74,21 +74,21 @@ TEST(a_held_event_is_put_when_its_second_is_over)
 {
 	say("odd", "1");
 	TEST_ASSERT_EQUAL_STRING("odd=1+0@0", reported());
-	look_at(100);
+	tick_at(100);
 	say("odd", "2");
-	look_at(200);
+	tick_at(200);
 	say("odd", "3");
-	look_at(999);
+	tick_at(999);
 	TEST_ASSERT_EQUAL_STRING("", reported());
-	look_at(1000);
+	tick_at(1000);
 	TEST_ASSERT_EQUAL_STRING("odd=3+1@200", reported());
 	/* From then on another second. */
-	look_at(1500);
+	tick_at(1500);
 	say("odd", "4");
 	TEST_ASSERT_EQUAL_STRING("", reported());
-	look_at(2000);
+	tick_at(2000);
 	TEST_ASSERT_EQUAL_STRING("odd=4+0@1500", reported());
-	look_at(9000);
+	tick_at(9000);
 	TEST_ASSERT_EQUAL_STRING("", reported());
 	say("odd", "5");
 	TEST_ASSERT_EQUAL_STRING("odd=5+0@9000", reported());
@@ -99,26 +99,26 @@ TEST(the_order_is_kept)
 {
 	say("active", "a");
 	TEST_ASSERT_EQUAL_STRING("active=a+0@0", reported());
-	look_at(100);
+	tick_at(100);
 	say("holding", "b");
 	TEST_ASSERT_EQUAL_STRING("holding=b+0@100", reported());
-	look_at(200);
+	tick_at(200);
 	say("active", "c");
-	look_at(300);
+	tick_at(300);
 	say("holding", "d");
-	look_at(400);
+	tick_at(400);
 	say("active", "e");
-	look_at(500);
+	tick_at(500);
 	TEST_ASSERT_EQUAL_STRING("", reported());
-	look_at(1000);
+	tick_at(1000);
 	TEST_ASSERT_EQUAL_STRING("holding=d+0@300 active=e+1@400", reported());
 	/* Held events go before an event that need not wait. */
-	look_at(1100);
+	tick_at(1100);
 	say("active", "f");
-	look_at(1200);
+	tick_at(1200);
 	say("fault", "g");
 	TEST_ASSERT_EQUAL_STRING("active=f+0@1100 fault=g+0@1200", reported());
-	look_at(9000);
+	tick_at(9000);
 	TEST_ASSERT_EQUAL_STRING("", reported());
 }
 
@@ -127,12 +127,12 @@ TEST(a_flood_is_a_line_a_second)
 	unsigned int lines = 0;
 
 	for (int ms = 0; ms < 10000; ms += 5) {
-		look_at(ms);
+		tick_at(ms);
 		say(ms % 10 ? "active" : "holding", "%d", ms);
 		lines += !!*reported();
 	}
 	TEST_ASSERT_LESS_OR_EQUAL_UINT(12, lines);
-	look_at(11000);
+	tick_at(11000);
 	TEST_ASSERT_EQUAL_STRING_LEN("holding=9990", reported(), 12);
 }
 
@@ -140,7 +140,7 @@ TEST(at_the_end_nothing_is_held_back)
 {
 	say("stopping", "a");
 	reported();
-	look_at(1);
+	tick_at(1);
 	say("stopping", "b");
 	report_end(&report, now);
 	TEST_ASSERT_EQUAL_STRING("stopping=b+0@1", reported());
@@ -155,15 +155,15 @@ TEST(many_codes)
 
 	say("first", "a");
 	reported();
-	look_at(1);
+	tick_at(1);
 	say("first", "b");
-	look_at(2);
+	tick_at(2);
 	for (int i = 0; i < REPORT_CODES; i++) {
 		snprintf(code, sizeof(code), "code%d", i);
 		say(code, "x");
 	}
 	TEST_ASSERT_EQUAL_STRING_LEN("first=b+0@1 code0=x+0@2 ", reported(), 24);
 	say("code31", "y");
-	look_at(1002);
+	tick_at(1002);
 	TEST_ASSERT_EQUAL_STRING("code31=y+0@2", reported());
 }

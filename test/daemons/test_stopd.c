@@ -89,7 +89,7 @@ void tearDown(void)
 	TEST_ASSERT_EQUAL(0, system(line));
 }
 
-static void look(void)
+static void read_state(void)
 {
 	char channel[64];
 	ach_channel_t chan;
@@ -104,7 +104,7 @@ static void look(void)
 
 static enum msg_level level(void)
 {
-	look();
+	read_state();
 	return state.common.level;
 }
 
@@ -206,7 +206,7 @@ TEST(a_module_that_fails_counts_as_open)
 		strcat(question, " clear");
 		ask_sim(question);
 		pass(200);
-		TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_ACTIVE, (look(), state.common.lifecycle), rows[i].fault);
+		TEST_ASSERT_EQUAL_MESSAGE(MSG_LIFE_ACTIVE, (read_state(), state.common.lifecycle), rows[i].fault);
 		arm();
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_RUN, level(), rows[i].fault);
 	}

@@ -7,7 +7,7 @@
 
 #include <endplate.h>
 
-static int look(struct endplate *robot, const char *name)
+static int read_device(struct endplate *robot, const char *name)
 {
 	struct endplate_device *device;
 	struct msg_joint_state state;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	}
 	status = endplate_open(&robot, NULL);
 	if (!status)
-		status = look(robot, argv[1]);
+		status = read_device(robot, argv[1]);
 	if (!status && !strcmp(argv[2], "ask"))
 		status = ask(robot, argv[1]);
 	if (!status && !strcmp(argv[2], "raise"))

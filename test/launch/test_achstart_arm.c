@@ -73,20 +73,20 @@ static const char *arm_line(int64_t until_ns, const struct estop_seen *seen)
 	return line;
 }
 
-static struct estop_seen look(void)
+static struct estop_seen read_estop(void)
 {
 	estop_read(&operator, clock_now_ns());
 	return estop_seen(&operator);
 }
 
 /* Until the drivers have copied it. */
-static struct estop_seen look_when_quiet(void)
+static struct estop_seen read_estop_when_quiet(void)
 {
-	struct estop_seen seen = look(), now;
+	struct estop_seen seen = read_estop(), now;
 
 	for (int turns = 0; turns < 100; turns++) {
 		rig_turn();
-		now = look();
+		now = read_estop();
 		if (memcmp(&now, &seen, sizeof(seen)) != 0)
 			turns = 0;
 		seen = now;
@@ -96,10 +96,10 @@ static struct estop_seen look_when_quiet(void)
 
 static struct estop_seen raise_by(const char *who)
 {
-	look();
+	read_estop();
 	TEST_ASSERT_EQUAL(0, estop_raise(&operator, MSG_LEVEL_ESTOP, who, 1007, "smoke", &(struct error_sink){ 0 }));
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_DISARMED);
-	return look_when_quiet();
+	return read_estop_when_quiet();
 }
 
 static void refused(const char *line, const char *why)
@@ -141,7 +141,7 @@ TEST(the_lowering_has_the_operators_numbers)
 
 	rig_level(&epoch);
 	armed(&seen);
-	look();
+	read_estop();
 	TEST_ASSERT_EQUAL(seen.seq[0] + 1, operator.channel[0].window.newest);
 	TEST_ASSERT_EQUAL(seen.seq[1], operator.channel[1].window.newest);
 	TEST_ASSERT_EQUAL(MSG_ESTOP_LOWER, msg->kind);
@@ -172,12 +172,12 @@ TEST(a_raise_wins_over_a_request_under_way)
 	const struct estop_seen seen = raise_by("ann");
 
 	for (int i = 0; i < 5; i++) {
-		const struct estop_seen at = i ? look_when_quiet() : seen;
+		const struct estop_seen at = i ? read_estop_when_quiet() : seen;
 		const int fd = ask_and_keep(arm_line(clock_now_ns() + SOON_NS, &at));
 
 		for (int turns = 0; turns < 10 * i; turns++)
 			rig_turn();
-		look();
+		read_estop();
 		TEST_ASSERT_EQUAL(0, estop_raise(&operator, MSG_LEVEL_HOLD, "eve", 1007, "smoke",
 						 &(struct error_sink){ 0 }));
 		read_answer(fd);
@@ -246,7 +246,7 @@ TEST(achstart_raises_in_the_name_of_its_peer)
 
 	RIG_ASSERT(strstr(ask("raise\thold\ta hand in the way\n"), "\"ok\":true"));
 	RIG_UNTIL(rig_waist().common.level == MSG_LEVEL_HOLD);
-	look();
+	read_estop();
 	msg = &operator.channel[1].messages[operator.channel[1].window.newest % ESTOP_RETAINED];
 	TEST_ASSERT_EQUAL(geteuid(), msg->uid);
 	TEST_ASSERT_EQUAL_STRING("a hand in the way", msg->why);

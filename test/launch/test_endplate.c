@@ -98,7 +98,7 @@ static void pass(int64_t ns)
 	clock_wait(NULL, 0, clock_now_ns() + ns);
 }
 
-static int look(void)
+static int read_state(void)
 {
 	memset(&seen, 0xee, sizeof(seen));
 	return endplate_state(waist, &seen, sizeof(seen), &view);
@@ -228,7 +228,7 @@ TEST(test_what_makes_a_state_doubtful)
 		state.header.t_publish_ns = now_ns - cases[i].publish_ms * MS;
 		state.header.t_sample_ns = cases[i].sample_ms < 0 ? 0 : now_ns - cases[i].sample_ms * MS;
 		put("waist-state", &state, sizeof(state));
-		TEST_ASSERT_EQUAL_INT_MESSAGE(0, look(), name);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(0, read_state(), name);
 		TEST_ASSERT_EQUAL_HEX32_MESSAGE(cases[i].doubts, view.doubts, name);
 		TEST_ASSERT_EQUAL_UINT32_MESSAGE(cases[i].follows, view.follows, name);
 		TEST_ASSERT_EQUAL_INT64_MESSAGE(cases[i].sample_ms < 0 ? INT64_MAX : cases[i].sample_ms * MS,
@@ -245,12 +245,12 @@ TEST(test_stamps_that_make_no_sense_are_silence)
 	static const int64_t stamps[] = { 0, -1, INT64_MIN };
 
 	publish();
-	look();
+	read_state();
 	for (size_t i = 0; i < sizeof(stamps) / sizeof(*stamps); i++) {
 		state.header.t_publish_ns = state.header.t_sample_ns = stamps[i];
 		put("waist-state", &state, sizeof(state));
 		TEST_ASSERT_EQUAL_INT(-ETIME, put_ref());
-		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_INT(0, read_state());
 		TEST_ASSERT_EQUAL_HEX32(ENDPLATE_SILENT | ENDPLATE_OLD, view.doubts);
 		TEST_ASSERT_EQUAL_INT64(INT64_MAX, view.age_ns);
 		TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, endplate_level(robot));
@@ -263,33 +263,33 @@ TEST(test_the_maximum_age_can_be_set)
 	TEST_ASSERT_EQUAL_INT(0, endplate_max_age(waist, 3000 * (int64_t)MS));
 	publish();
 	pass(2000 * (int64_t)MS);
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_HEX32(0, view.doubts);
 }
 
 TEST(test_the_newest_is_there_again_and_what_was_missed_is_counted)
 {
-	TEST_ASSERT_EQUAL_INT(-ENODATA, look());
+	TEST_ASSERT_EQUAL_INT(-ENODATA, read_state());
 	for (int i = 0; i < 3; i++)
 		publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_UINT32(1, view.is_new);
 	TEST_ASSERT_EQUAL_UINT64(0, view.missed); /* from before it was opened */
 	TEST_ASSERT_EQUAL_UINT64(3, seen.header.sequence);
 	pass(7 * MS);
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_UINT32(0, view.is_new);
 	TEST_ASSERT_EQUAL_INT64(7 * MS, view.age_ns);
 	TEST_ASSERT_EQUAL_UINT64(3, seen.header.sequence);
 	for (int i = 0; i < 4; i++)
 		publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_UINT32(1, view.is_new);
 	TEST_ASSERT_EQUAL_UINT64(3, view.missed);
 	/* A put in between looks at the state, too, and hides nothing from the next look. */
 	publish();
 	TEST_ASSERT_EQUAL_INT(0, put_ref());
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_UINT32(1, view.is_new);
 }
 
@@ -301,21 +301,21 @@ TEST(test_other_messages_are_refused)
 
 	msg_init(&imu, msg_type_by_number(msg_imu_number));
 	put("waist-state", &imu, sizeof(imu));
-	TEST_ASSERT_EQUAL_INT(-EPROTO, look());
+	TEST_ASSERT_EQUAL_INT(-EPROTO, read_state());
 	msg_init(&event, msg_type_by_number(msg_event_number));
 	put("waist-state", &event, sizeof(event));
-	TEST_ASSERT_EQUAL_INT(-EPROTO, look());
+	TEST_ASSERT_EQUAL_INT(-EPROTO, read_state());
 	put("waist-state", "x", 1);
-	TEST_ASSERT_EQUAL_INT(-EPROTO, look());
+	TEST_ASSERT_EQUAL_INT(-EPROTO, read_state());
 	put("waist-state", much, sizeof(much));
-	TEST_ASSERT_EQUAL_INT(-EPROTO, look());
+	TEST_ASSERT_EQUAL_INT(-EPROTO, read_state());
 	state.header.version++;
 	publish();
-	TEST_ASSERT_EQUAL_INT(-EPROTO, look());
+	TEST_ASSERT_EQUAL_INT(-EPROTO, read_state());
 	state.header.version--;
 	publish();
 	TEST_ASSERT_EQUAL_INT(-EPROTO, endplate_state(waist, &imu, sizeof(imu), &view));
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 }
 
 TEST(test_any_type_of_state)
@@ -344,9 +344,9 @@ TEST(test_a_strangers_channel_is_refused)
 	make_as("waist-state", sizeof(state), 0666);
 	publish();
 	pass(20 * MS);
-	look();
+	read_state();
 	pass(20 * MS);
-	TEST_ASSERT_EQUAL_INT(-EACCES, look());
+	TEST_ASSERT_EQUAL_INT(-EACCES, read_state());
 }
 
 /* ---- restarts and removal ---- */
@@ -356,7 +356,7 @@ TEST(test_a_restart_is_told_once_and_refuses_references_until_it_was_seen)
 	struct msg_joint_ref taken;
 
 	publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_HEX32(0, view.doubts); /* the first is not a restart */
 	TEST_ASSERT_EQUAL_INT(0, put_ref());
 	state.header.incarnation = 4;
@@ -365,10 +365,10 @@ TEST(test_a_restart_is_told_once_and_refuses_references_until_it_was_seen)
 	TEST_ASSERT_EQUAL_INT(-ESTALE, put_ref());
 	TEST_ASSERT_EQUAL_INT((int)sizeof(taken), take_ref(&taken));
 	TEST_ASSERT_EQUAL_UINT32(3, taken.header.for_incarnation);
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_HEX32(ENDPLATE_RESTARTED, view.doubts);
 	TEST_ASSERT_EQUAL_UINT32(4, view.incarnation);
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_HEX32(0, view.doubts);
 	TEST_ASSERT_EQUAL_INT(0, put_ref());
 	TEST_ASSERT_EQUAL_INT((int)sizeof(taken), take_ref(&taken));
@@ -380,19 +380,19 @@ TEST(test_removed_channels_are_reopened)
 	struct msg_joint_ref taken;
 
 	publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_INT(0, put_ref());
 	ach_unlink(full("waist-state"));
 	ach_unlink(full("waist-ref"));
 	pass(200 * MS);
-	TEST_ASSERT_EQUAL_INT(-ENOENT, look());
+	TEST_ASSERT_EQUAL_INT(-ENOENT, read_state());
 	TEST_ASSERT_EQUAL_INT(-ENOENT, put_ref());
 	make("waist-state", sizeof(state));
 	make("waist-ref", sizeof(ref));
 	state.header.incarnation = 5;
 	pass(200 * MS);
 	publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_HEX32(ENDPLATE_RESTARTED, view.doubts);
 	TEST_ASSERT_EQUAL_INT(0, put_ref());
 	TEST_ASSERT_EQUAL_INT((int)sizeof(taken), take_ref(&taken));
@@ -408,7 +408,7 @@ TEST(test_a_channel_that_was_replaced_before_it_was_read_is_reopened)
 	state.header.incarnation = 5;
 	pass(200 * MS);
 	publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_UINT32(5, view.incarnation);
 }
 
@@ -417,16 +417,16 @@ TEST(test_a_condemned_channel_is_reopened_once_it_was_made_again)
 	ach_channel_t chan;
 
 	publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 	TEST_ASSERT_EQUAL_INT(ACH_OK, ach_open(&chan, full("waist-state"), NULL));
 	ach_condemn(&chan);
 	ach_close(&chan);
-	TEST_ASSERT_EQUAL_INT(-EIO, look());
+	TEST_ASSERT_EQUAL_INT(-EIO, read_state());
 	ach_unlink(full("waist-state"));
 	make("waist-state", sizeof(state));
 	pass(200 * MS);
 	publish();
-	TEST_ASSERT_EQUAL_INT(0, look());
+	TEST_ASSERT_EQUAL_INT(0, read_state());
 }
 
 /* ---- references ---- */
@@ -436,7 +436,7 @@ TEST(test_the_header_is_filled_in)
 	struct msg_joint_ref taken;
 
 	publish();
-	look();
+	read_state();
 	pass(3 * MS);
 	memset(&ref.header, 0xaa, sizeof(ref.header));
 	TEST_ASSERT_EQUAL_INT(0, put_ref());
@@ -479,7 +479,7 @@ TEST(test_references_that_a_driver_would_refuse_are_not_put)
 	struct msg_joint_ref taken;
 
 	publish();
-	look();
+	read_state();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ref.position[0] = cases[i].position;
 		ref.velocity[0] = cases[i].velocity;
@@ -499,7 +499,7 @@ TEST(test_a_source_has_a_channel_of_its_own)
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_source(waist, "a b"));
 	make("waist.control-ref", sizeof(ref));
 	publish();
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_INT(0, endplate_source(waist, "control"));
 	TEST_ASSERT_EQUAL_INT(0, put_ref());
 	TEST_ASSERT_EQUAL_INT(0, take_ref(&taken));
@@ -555,7 +555,7 @@ TEST(test_references_need_a_driver_that_takes_them)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		state.common.lifecycle = MSG_LIFE_ACTIVE;
 		publish();
-		TEST_ASSERT_EQUAL_INT(0, look());
+		TEST_ASSERT_EQUAL_INT(0, read_state());
 		state.common.lifecycle = cases[i].life;
 		publish();
 		pass(cases[i].silent_ms * MS);
@@ -568,19 +568,19 @@ TEST(test_a_refusal_of_the_driver_is_reported)
 	publish();
 	state.common.refs_refused.too_far = 5; /* of others, before the first look */
 	publish();
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_UINT64(0, view.refused);
 	state.common.refs_refused.too_far = 7;
 	state.common.refs_refused.other_incarnation = 1;
 	publish();
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_UINT64(3, view.refused);
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_UINT64(0, view.refused);
 	memset(&state.common.refs_refused, 0, sizeof(state.common.refs_refused));
 	state.header.incarnation++;
 	publish();
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_UINT64(0, view.refused);
 }
 
@@ -717,7 +717,7 @@ TEST(test_the_level_is_the_drivers_and_is_only_raised)
 	pass(1000 * (int64_t)MS); /* too late to take the lowering by itself */
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, endplate_level(robot));
 	publish();
-	look();
+	read_state();
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_RUN, endplate_level(robot));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_raise(robot, MSG_LEVEL_RUN, "no"));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_raise(robot, (enum msg_level)9, "no"));

@@ -61,7 +61,7 @@ void tearDown(void)
 	rig_close();
 }
 
-static void look(unsigned int times)
+static void update(unsigned int times)
 {
 	for (; times; times--) {
 		now_ns += SUPERVISE_LOOK_NS;
@@ -159,13 +159,13 @@ TEST(trouble_is_reported_once_and_mended_once)
 		rig_close();
 		rig_open("include: @BENCH@\ndaemons: {}\n");
 		set_up(LAUNCH_ARM_NO);
-		look(3);
+		update(3);
 		snprintf(which, sizeof(which), "row %zu", i);
 		table[i].make();
 		before = written();
-		look(5);
+		update(5);
 		created_ns = s.level.created_ns;
-		look(200);
+		update(200);
 		TEST_ASSERT_EQUAL_MESSAGE(table[i].invalid, rig_events("achstart", "estop"), which);
 		TEST_ASSERT_EQUAL_MESSAGE(table[i].created, rig_events("achstart", "corrupt"), which);
 		TEST_ASSERT_EQUAL_MESSAGE(created_ns, s.level.created_ns, which);
@@ -181,13 +181,13 @@ TEST(trouble_is_reported_once_and_mended_once)
 
 TEST(a_channel_removed_in_every_look_is_created_once_a_second)
 {
-	look(1);
+	update(1);
 	for (int i = 0; i < 150; i++) {
 		char name[PORT_NAME_MAX];
 
 		port_name(name, "estop-b");
 		ach_unlink(name);
-		look(1);
+		update(1);
 	}
 	TEST_ASSERT_TRUE(rig_events("achstart", "corrupt") <= 3);
 	TEST_ASSERT_TRUE(rig_events("achstart", "corrupt") > 0);
@@ -197,7 +197,7 @@ TEST(garbage_in_every_look_is_reported_every_ten_seconds)
 {
 	for (int i = 0; i < 600; i++) { /* 12 s */
 		garbage_4();
-		look(1);
+		update(1);
 	}
 	TEST_ASSERT_EQUAL(2, rig_events("achstart", "estop"));
 	TEST_ASSERT_TRUE(rig_reported("achstart", "estop", "and 49"));
@@ -223,9 +223,9 @@ static void begin(void)
 
 	arming_begin(&s, &r, now_ns);
 	for (int i = 0; i < 100 && s.arming.state == ARMING_QUIET; i++)
-		look(1);
+		update(1);
 	TEST_ASSERT_EQUAL_MESSAGE(ARMING_PUT, s.arming.state, s.arming.why.text);
-	look(1);
+	update(1);
 }
 
 static void take_it(void)
@@ -240,10 +240,10 @@ static void take_it(void)
 TEST(a_request_that_every_driver_takes_is_done)
 {
 	begin();
-	look(2);
+	update(2);
 	TEST_ASSERT_EQUAL(ARMING_PUT, s.arming.state);
 	take_it();
-	look(1);
+	update(1);
 	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
 	TEST_ASSERT_EQUAL(1, s.arming.taken);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, s.estop.level);
@@ -252,7 +252,7 @@ TEST(a_request_that_every_driver_takes_is_done)
 
 static void too_late(void)
 {
-	look(100);
+	update(100);
 }
 
 static void the_asker_is_gone(void)
@@ -263,33 +263,33 @@ static void the_asker_is_gone(void)
 static void eve_holds(void)
 {
 	raise_it(MSG_LEVEL_HOLD);
-	look(1);
+	update(1);
 }
 
 static void it_is_removed(void)
 {
 	removed();
-	look(2);
+	update(2);
 }
 
 static void it_is_condemned(void)
 {
 	ach_condemn(&other.channel[0].chan);
-	look(2);
+	update(2);
 }
 
 static void the_driver_obeys_another(void)
 {
 	take_it();
 	waist.pulse.common.base_seq--;
-	look(100);
+	update(100);
 }
 
 static void the_driver_is_at_hold(void)
 {
 	take_it();
 	waist.pulse.common.level = MSG_LEVEL_HOLD;
-	look(100);
+	update(100);
 }
 
 /* Without an end of the lowering, no driver that comes later obeys it either. */
@@ -317,7 +317,7 @@ TEST(a_refused_request_has_no_effect_at_any_time)
 		rig_open("include: @BENCH@\ndaemons: {}\n");
 		set_up(LAUNCH_ARM_NO);
 		raise_it(MSG_LEVEL_ESTOP);
-		look(5);
+		update(5);
 		begin();
 		estop_read(&other, clock_now_ns()); /* a driver that obeys it, and dies */
 		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
@@ -326,7 +326,7 @@ TEST(a_refused_request_has_no_effect_at_any_time)
 		if (s.arming.state != ARMING_REFUSED || !strstr(s.arming.why.text, table[i].why))
 			TEST_FAIL_MESSAGE(s.arming.why.text);
 		TEST_ASSERT_EQUAL(1, rig_events("achstart", "not-armed"));
-		look(5);
+		update(5);
 		estop_maintain(&other, now_ns);
 		estop_read(&other, clock_now_ns());
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, other.level, table[i].why);
@@ -349,7 +349,7 @@ TEST(a_driver_may_publish_later_that_it_has_taken_it)
 		TEST_ASSERT_EQUAL(ARMING_PUT, s.arming.state);
 	}
 	take_it();
-	look(1);
+	update(1);
 	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
 }
 
@@ -359,9 +359,9 @@ TEST(the_asker_waits_only_so_long)
 
 	r.until_ns = now_ns + 100000000;
 	arming_begin(&s, &r, now_ns);
-	look(2);
+	update(2);
 	now_ns += SECOND;
-	look(1);
+	update(1);
 	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
 	r.until_ns = now_ns - 1;
 	arming_begin(&s, &r, now_ns);
@@ -373,7 +373,7 @@ TEST(an_unseen_raise_refuses_the_arming)
 	struct arming r;
 	uint64_t before;
 
-	look(2);
+	update(2);
 	r = request();
 	raise_it(MSG_LEVEL_HOLD);
 	before = written();
@@ -382,13 +382,13 @@ TEST(an_unseen_raise_refuses_the_arming)
 	TEST_ASSERT_EQUAL_STRING("level raised since by eve: smoke", s.arming.why.text);
 	TEST_ASSERT_EQUAL(before, written());
 	/* Before it is quiet. */
-	look(5);
+	update(5);
 	r = request();
 	s.level.quiet_since_ns = now_ns;
 	arming_begin(&s, &r, now_ns);
 	TEST_ASSERT_EQUAL(ARMING_QUIET, s.arming.state);
 	raise_it(MSG_LEVEL_HOLD);
-	look(1);
+	update(1);
 	TEST_ASSERT_EQUAL(ARMING_REFUSED, s.arming.state);
 	TEST_ASSERT_EQUAL(0, s.level.epoch.last);
 }
@@ -457,20 +457,20 @@ TEST(epochs_outlive_the_channels)
 	begin();
 	TEST_ASSERT_EQUAL(1, s.arming.epoch);
 	take_it();
-	look(1);
+	update(1);
 	removed();
-	look(60);
+	update(60);
 	begin();
 	TEST_ASSERT_EQUAL(2, s.arming.epoch);
 	arming_cancel(&s, "x", now_ns);
 	tear_down(false);
 	set_up(LAUNCH_ARM_NO);
-	look(5);
+	update(5);
 	begin();
 	TEST_ASSERT_EQUAL(3, s.arming.epoch);
 	arming_cancel(&s, "x", now_ns);
 	s.level.epoch.last = UINT64_MAX;
-	look(5);
+	update(5);
 	begin();
 	TEST_ASSERT_EQUAL(1, s.arming.epoch);
 }
@@ -480,9 +480,9 @@ TEST(epochs_outlive_the_channels)
 static bool arms_itself(void)
 {
 	for (int i = 0; i < 20; i++) {
-		look(1);
+		update(1);
 		if (s.arming.state == ARMING_PUT) {
-			look(1);
+			update(1);
 			take_it();
 		}
 	}
@@ -530,11 +530,11 @@ TEST(auto_never_overrides_a_raise)
 	garbage_4();
 	TEST_ASSERT_FALSE(arms_itself());
 	begin_auto("7 ended well\n");
-	look(1);
+	update(1);
 	waist.policy.state = POLICY_STARTING;
 	raise_it(MSG_LEVEL_ESTOP);
 	removed(); /* and what was raised with it */
-	look(60);
+	update(60);
 	waist.policy.state = POLICY_READY;
 	TEST_ASSERT_FALSE(arms_itself());
 	begin_auto("7 ended well\n");
@@ -547,10 +547,10 @@ TEST(a_robot_comes_up_at_estop)
 {
 	struct estop_kept kept;
 
-	look(3);
+	update(3);
 	begin();
 	take_it();
-	look(1);
+	update(1);
 	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
 	estop_read(&other, clock_now_ns());
 	kept = estop_kept(&other);
@@ -569,13 +569,13 @@ TEST(achstart_raises_only_a_lower_level)
 {
 	uint64_t before;
 
-	look(3);
+	update(3);
 	before = written();
 	level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns);
 	TEST_ASSERT_EQUAL(before, written());
 	begin();
 	take_it();
-	look(1);
+	update(1);
 	for (int i = 0; i < 30; i++)
 		level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns);
 	TEST_ASSERT_EQUAL(1, rig_events("legs", "raised"));
@@ -590,13 +590,13 @@ TEST(a_user_raises_whatever_lies_in_the_channels)
 	static void (*const table[])(void) = { garbage_4, garbage_600, garbage_800_twice, removed, condemned, looser };
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		look(60);
+		update(60);
 		estop_maintain(&other, now_ns);
 		estop_read(&other, now_ns);
 		table[i]();
 		TEST_ASSERT_EQUAL(0, level_raise_for(&s, MSG_LEVEL_HOLD, "eve", 1007, "smoke", now_ns,
 						     &(struct error_sink){ 0 }));
-		look(1);
+		update(1);
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, s.estop.level);
 		TEST_ASSERT_TRUE(rig_reported("achstart", "raised", "level hold by eve: smoke"));
 	}

@@ -70,7 +70,7 @@ static void pass(int64_t ns)
 	clock_wait(NULL, 0, clock_now_ns() + ns);
 }
 
-static const struct robot_channel *look(const char *channel)
+static const struct robot_channel *find_channel(const char *channel)
 {
 	robot_channels_read(&channels);
 	for (size_t i = 0; i < channels.n; i++)
@@ -113,7 +113,7 @@ TEST(test_a_strangers_channel)
 		TEST_ASSERT_EQUAL(0, seteuid(0));
 		pulse_update_now(&pulse, START);
 		TEST_ASSERT_EQUAL(own, pulse.there);
-		TEST_ASSERT_EQUAL(own, look("imu-state") != NULL);
+		TEST_ASSERT_EQUAL(own, find_channel("imu-state") != NULL);
 		TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(full("imu-state")));
 		pass(SECOND);
 	}
@@ -122,22 +122,22 @@ TEST(test_a_strangers_channel)
 
 TEST(test_comes_and_goes)
 {
-	TEST_ASSERT_NULL(look("imu-state"));
+	TEST_ASSERT_NULL(find_channel("imu-state"));
 	make("imu-state", msg_imu_number);
 	pass(SECOND);
-	TEST_ASSERT_NOT_NULL(look("imu-state"));
+	TEST_ASSERT_NOT_NULL(find_channel("imu-state"));
 	ach_unlink(full("imu-state"));
 	pass(SECOND);
-	TEST_ASSERT_NULL(look("imu-state"));
+	TEST_ASSERT_NULL(find_channel("imu-state"));
 	make("imu-state", msg_imu_number);
 	put_state("imu-state", START);
 	pass(SECOND);
-	TEST_ASSERT_TRUE(look("imu-state")->state);
+	TEST_ASSERT_TRUE(find_channel("imu-state")->state);
 	/* Another file under the same name. */
 	ach_unlink(full("imu-state"));
 	make("imu-state", msg_imu_number);
 	pass(SECOND);
-	TEST_ASSERT_FALSE(look("imu-state")->state);
+	TEST_ASSERT_FALSE(find_channel("imu-state")->state);
 }
 
 TEST(test_rate_and_age)
@@ -145,36 +145,36 @@ TEST(test_rate_and_age)
 	const struct robot_channel *one;
 
 	make("imu-state", msg_imu_number);
-	one = look("imu-state");
+	one = find_channel("imu-state");
 	TEST_ASSERT_TRUE(isnan(one->rate_hz));
 	TEST_ASSERT_TRUE(isnan(robot_channel_age_ms(one)));
 	for (int i = 0; i < 300; i++)
 		put_state("imu-state", clock_now_ns());
 	pass(SECOND / 2);
-	TEST_ASSERT_TRUE(isnan(look("imu-state")->rate_hz)); /* too early to tell */
+	TEST_ASSERT_TRUE(isnan(find_channel("imu-state")->rate_hz)); /* too early to tell */
 	pass(SECOND);
-	one = look("imu-state");
+	one = find_channel("imu-state");
 	TEST_ASSERT_EQUAL_DOUBLE(200, one->rate_hz); /* 300 in 1.5 s */
 	TEST_ASSERT_EQUAL_DOUBLE(1500, robot_channel_age_ms(one));
 	pass(SECOND);
-	TEST_ASSERT_EQUAL_DOUBLE(0, look("imu-state")->rate_hz);
+	TEST_ASSERT_EQUAL_DOUBLE(0, find_channel("imu-state")->rate_hz);
 }
 
 TEST(test_phase)
 {
 	make("imu-state", msg_imu_number);
 	put_state("imu-state", START + 3400000);
-	TEST_ASSERT_TRUE(isnan(look("imu-state")->phase_us)); /* no clock */
+	TEST_ASSERT_TRUE(isnan(find_channel("imu-state")->phase_us)); /* no clock */
 	make("clock", msg_clock_number);
 	put_clock(START + 5000000);
 	pass(SECOND);
-	TEST_ASSERT_EQUAL_DOUBLE(400, look("imu-state")->phase_us); /* 3.4 ms: 0.4 ms behind a cycle of 1 ms */
+	TEST_ASSERT_EQUAL_DOUBLE(400, find_channel("imu-state")->phase_us); /* 3.4 ms: 0.4 ms behind a cycle of 1 ms */
 	put_clock(START + 2000000);
-	TEST_ASSERT_EQUAL_DOUBLE(400, look("imu-state")->phase_us);
-	TEST_ASSERT_TRUE(isnan(look("clock")->phase_us));
+	TEST_ASSERT_EQUAL_DOUBLE(400, find_channel("imu-state")->phase_us);
+	TEST_ASSERT_TRUE(isnan(find_channel("clock")->phase_us));
 	ach_unlink(full("clock"));
 	pass(SECOND);
-	TEST_ASSERT_TRUE(isnan(look("imu-state")->phase_us));
+	TEST_ASSERT_TRUE(isnan(find_channel("imu-state")->phase_us));
 }
 
 TEST(test_bears_what_is_not_ours)
@@ -183,11 +183,11 @@ TEST(test_bears_what_is_not_ours)
 
 	make("imu-state", msg_imu_number);
 	put("imu-state", bytes, sizeof(bytes));
-	TEST_ASSERT_FALSE(look("imu-state")->ours);
+	TEST_ASSERT_FALSE(find_channel("imu-state")->ours);
 	put_state("imu-state", START);
-	TEST_ASSERT_TRUE(look("imu-state")->ours);
+	TEST_ASSERT_TRUE(find_channel("imu-state")->ours);
 	put("imu-state", bytes, sizeof(bytes));
-	TEST_ASSERT_FALSE(look("imu-state")->ours);
+	TEST_ASSERT_FALSE(find_channel("imu-state")->ours);
 }
 
 TEST(test_view_of_what_they_say)

@@ -39,7 +39,7 @@ static const char *output(const char *command)
 	return text;
 }
 
-static struct link_info look(const char *name)
+static struct link_info query(const char *name)
 {
 	struct link_info info;
 
@@ -120,12 +120,12 @@ void tearDown(void)
 TEST(test_up)
 {
 	const struct link_settings want = { .bitrate = 500000, .sample_point_pm = 800, .restart_ms = 50, .queue = 12 };
-	struct link_info info = look("can2");
+	struct link_info info = query("can2");
 
 	TEST_ASSERT_FALSE(info.up);
 	TEST_ASSERT_EQUAL_INT(BUS_STOPPED, info.state);
 	expect(0, link_up("can2", &want, &errors), "");
-	info = look("can2");
+	info = query("can2");
 	TEST_ASSERT_TRUE(info.up);
 	TEST_ASSERT_FALSE(info.virtual);
 	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, info.state);
@@ -173,8 +173,8 @@ TEST(test_other_values_are_refused)
 	expect(-EBUSY, link_up("can2", &want, &errors),
 	       "can2 is up with txqueuelen 10, not 20; set it: ip link set can2 txqueuelen 20");
 	TEST_ASSERT_FALSE(was_down(s));
-	TEST_ASSERT_EQUAL_UINT(1000000, look("can2").now.bitrate);
-	TEST_ASSERT_EQUAL_UINT(10, look("can2").now.queue);
+	TEST_ASSERT_EQUAL_UINT(1000000, query("can2").now.bitrate);
+	TEST_ASSERT_EQUAL_UINT(10, query("can2").now.queue);
 	close(s);
 }
 
@@ -183,13 +183,13 @@ TEST(test_listen_only)
 	struct link_info info;
 
 	run("ip link set can2 up type can bitrate 1000000 listen-only on");
-	info = look("can2");
+	info = query("can2");
 	TEST_ASSERT_EQUAL_UINT(LINK_LISTEN_ONLY, info.modes);
 	expect(-EBUSY, link_up("can2", &(struct link_settings){ .bitrate = 1000000 }, &errors),
 	       "can2 is up with listen-only; take it down first: ip link set can2 down");
 	run("ip link set can2 down");
 	expect(0, link_up("can2", &usual, &errors), "");
-	TEST_ASSERT_EQUAL_UINT(0, look("can2").modes);
+	TEST_ASSERT_EQUAL_UINT(0, query("can2").modes);
 }
 
 TEST(test_cannot)
@@ -199,13 +199,13 @@ TEST(test_cannot)
 	expect(-ERANGE, link_up("can2", &want, &errors),
 	       "can2: its controller, with a clock of 8000000 Hz, cannot do 1234567 bit/s; "
 	       "ip -details link show can2 shows what it can");
-	TEST_ASSERT_FALSE(look("can2").up);
+	TEST_ASSERT_FALSE(query("can2").up);
 	want = (struct link_settings){ .bitrate = 1000000, .sample_point_pm = 50 };
 	expect(-ERANGE, link_up("can2", &want, &errors),
 	       "can2: its controller, with a clock of 8000000 Hz, cannot do 1000000 bit/s "
 	       "with a sample point of 0.050; "
 	       "ip -details link show can2 shows what it can");
-	TEST_ASSERT_FALSE(look("can2").up);
+	TEST_ASSERT_FALSE(query("can2").up);
 	expect(-EINVAL, link_up("can2", &(struct link_settings){ 0 }, &errors), "can2: which bit rate? 1000000, say");
 	want.sample_point_pm = 1000;
 	expect(-EINVAL, link_up("can2", &want, &errors),
@@ -220,7 +220,7 @@ TEST(test_a_classic_controller_has_no_fd)
 
 	expect(-ERANGE, link_up("can2", &want, &errors),
 	       "can2: its controller has no CAN FD: take data_bitrate out of the robot file");
-	TEST_ASSERT_FALSE(look("can2").up);
+	TEST_ASSERT_FALSE(query("can2").up);
 	expect(0, link_up("can2", &usual, &errors), "");
 	expect(-EBUSY, link_up("can2", &want, &errors),
 	       "can2 is up with classic CAN, not a data bit rate of 5000000; take it down first: "
@@ -240,11 +240,11 @@ TEST(test_the_rates_of_can_fd)
 	if (!if_nametoindex("canfd0") && system(command))
 		TEST_IGNORE_MESSAGE("no controller of CAN FD for this kernel");
 	expect(0, link_up("canfd0", &want, &errors), "");
-	TEST_ASSERT_TRUE(look("canfd0").up);
-	TEST_ASSERT_EQUAL_UINT(500000, look("canfd0").now.bitrate);
-	TEST_ASSERT_EQUAL_UINT(800, look("canfd0").now.sample_point_pm);
-	TEST_ASSERT_EQUAL_UINT(2000000, look("canfd0").now.data_bitrate);
-	TEST_ASSERT_EQUAL_UINT(0, look("canfd0").modes);
+	TEST_ASSERT_TRUE(query("canfd0").up);
+	TEST_ASSERT_EQUAL_UINT(500000, query("canfd0").now.bitrate);
+	TEST_ASSERT_EQUAL_UINT(800, query("canfd0").now.sample_point_pm);
+	TEST_ASSERT_EQUAL_UINT(2000000, query("canfd0").now.data_bitrate);
+	TEST_ASSERT_EQUAL_UINT(0, query("canfd0").modes);
 	TEST_ASSERT_NOT_NULL(strstr(output("ip -details link show canfd0"), "mtu 72"));
 	expect(0, link_up("canfd0", &want, &errors), ""); /* as it is */
 	want.data_bitrate = 4000000;
@@ -252,12 +252,12 @@ TEST(test_the_rates_of_can_fd)
 	       "canfd0 is up with data bit rate 2000000, not 4000000; take it down first: ip link set canfd0 down");
 	run("ip link set canfd0 down");
 	expect(0, link_up("canfd0", &want, &errors), "");
-	TEST_ASSERT_EQUAL_UINT(4000000, look("canfd0").now.data_bitrate);
+	TEST_ASSERT_EQUAL_UINT(4000000, query("canfd0").now.data_bitrate);
 	run("ip link set canfd0 down");
 	want.data_bitrate = 9876543;
 	expect(-ERANGE, link_up("canfd0", &want, &errors),
 	       "canfd0: its controller cannot do what is asked: it came up with data bit rate 10000000, not 9876543");
-	TEST_ASSERT_FALSE(look("canfd0").up);
+	TEST_ASSERT_FALSE(query("canfd0").up);
 	want.data_bitrate = 60000000;
 	expect(-ERANGE, link_up("canfd0", &want, &errors),
 	       "canfd0: its controller, with a clock of 80000000 Hz, cannot do 500000 bit/s "
@@ -272,18 +272,18 @@ TEST(test_virtual)
 	struct link_info info;
 
 	run("ip link add vlink0 type vcan");
-	info = look("vlink0");
+	info = query("vlink0");
 	TEST_ASSERT_TRUE(info.virtual);
 	TEST_ASSERT_FALSE(info.up);
 	TEST_ASSERT_EQUAL_INT(BUS_STOPPED, info.state);
 	TEST_ASSERT_EQUAL_STRING("vcan", info.kind);
 	expect(0, link_up("vlink0", &usual, &errors), "");
 	expect(0, link_up("vlink0", &(struct link_settings){ 0 }, &errors), "");
-	info = look("vlink0");
+	info = query("vlink0");
 	TEST_ASSERT_TRUE(info.up);
 	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, info.state);
 	expect(0, link_reset("vlink0", &errors), "");
-	TEST_ASSERT_TRUE(look("vlink0").up);
+	TEST_ASSERT_TRUE(query("vlink0").up);
 	run("ip link del vlink0");
 }
 
@@ -297,7 +297,7 @@ TEST(test_virtual_without_room_for_fd)
 	bus->setup = &setup;
 	drv_bus_add_receive(bus, &(struct drv_receive){ .id = 0x185, .len_max = 64, .flags = FRAME_FD }, 0);
 	run("ip link add vlink0 mtu 16 type vcan");
-	TEST_ASSERT_TRUE(look("vlink0").classic);
+	TEST_ASSERT_TRUE(query("vlink0").classic);
 	TEST_ASSERT_FALSE(link_is_classic("vlink0", &errors)); /* it may come up otherwise */
 	expect(0, link_up("vlink0", &usual, &errors), "");
 	expect(-EBUSY, link_up("vlink0", &want, &errors),
@@ -307,7 +307,7 @@ TEST(test_virtual_without_room_for_fd)
 	       "vlink0 carries no CAN FD frame, its mtu is 16: ip link set vlink0 down; ip link set vlink0 mtu 72 up");
 	run("ip link set vlink0 down");
 	expect(0, link_up("vlink0", &want, &errors), "");
-	TEST_ASSERT_FALSE(look("vlink0").classic);
+	TEST_ASSERT_FALSE(query("vlink0").classic);
 	expect(0, drv_bus_open(bus, &errors), "");
 	bus_close(bus->bus);
 	free(bus);
@@ -364,9 +364,9 @@ TEST(test_reset_flushes)
 	for (canid_t id = 0x100; id < 0x103; id++)
 		send_id(s, id);
 	TEST_ASSERT_EQUAL_INT(3, queued());
-	before = look("can2");
+	before = query("can2");
 	expect(0, link_reset("can2", &errors), "");
-	after = look("can2");
+	after = query("can2");
 	TEST_ASSERT_TRUE(after.up);
 	TEST_ASSERT_EQUAL_MEMORY(&before.now, &after.now, sizeof(before.now));
 	TEST_ASSERT_EQUAL_INT(0, queued());
@@ -382,8 +382,8 @@ TEST(test_reset_flushes)
 TEST(test_reset_of_one_that_is_down)
 {
 	expect(0, link_reset("can2", &errors), "");
-	TEST_ASSERT_TRUE(look("can2").up);
-	TEST_ASSERT_EQUAL_UINT(1000000, look("can2").now.bitrate);
+	TEST_ASSERT_TRUE(query("can2").up);
+	TEST_ASSERT_EQUAL_UINT(1000000, query("can2").now.bitrate);
 }
 
 /* ---- bus-off ---- */
@@ -421,7 +421,7 @@ TEST(test_states)
 	expect(0, link_up("can2", &usual, &errors), "");
 	for (size_t i = 0; i < 3; i++) {
 		fault(states[i].word);
-		TEST_ASSERT_EQUAL_INT(states[i].state, look("can2").state);
+		TEST_ASSERT_EQUAL_INT(states[i].state, query("can2").state);
 	}
 }
 
@@ -432,7 +432,7 @@ TEST(test_error_counters)
 	need_faults();
 	expect(0, link_up("can2", &usual, &errors), "");
 	fault("counters 100 7");
-	info = look("can2");
+	info = query("can2");
 	TEST_ASSERT_EQUAL_UINT(100, info.tx_errors);
 	TEST_ASSERT_EQUAL_UINT(7, info.rx_errors);
 	TEST_ASSERT_EQUAL_INT(BUS_WARNING, info.state);
@@ -467,13 +467,13 @@ TEST(test_bus_off_is_left_alone)
 
 	need_faults();
 	expect(0, link_up("can2", &usual, &errors), "");
-	before = look("can2");
+	before = query("can2");
 	fault("busoff");
-	TEST_ASSERT_EQUAL_UINT(before.bus_offs + 1, look("can2").bus_offs);
+	TEST_ASSERT_EQUAL_UINT(before.bus_offs + 1, query("can2").bus_offs);
 	expect(0, link_up("can2", &usual, &errors), "");
-	TEST_ASSERT_EQUAL_INT(BUS_OFF, look("can2").state);
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, query("can2").state);
 	expect(0, link_reset("can2", &errors), "");
-	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, look("can2").state);
+	TEST_ASSERT_EQUAL_INT(BUS_ERROR_ACTIVE, query("can2").state);
 }
 
 TEST(test_restarts_by_itself)
@@ -484,7 +484,7 @@ TEST(test_restarts_by_itself)
 	want.restart_ms = 600000;
 	expect(0, link_up("can2", &want, &errors), "");
 	fault("busoff");
-	TEST_ASSERT_EQUAL_INT(BUS_OFF, look("can2").state);
+	TEST_ASSERT_EQUAL_INT(BUS_OFF, query("can2").state);
 }
 
 /* ---- without permission ---- */
@@ -494,7 +494,7 @@ static void as_ordinary_user(void)
 	const struct link_settings want = { .bitrate = 250000 };
 
 	TEST_ASSERT_EQUAL_INT(0, setresuid(65534, 65534, 65534));
-	look("can2"); /* any user may */
+	query("can2"); /* any user may */
 	expect(-EPERM, link_up("can2", &want, &errors),
 	       "can2: not allowed to set its bit rate: it takes the capability CAP_NET_ADMIN; run it as root, or by a "
 	       "service with AmbientCapabilities=CAP_NET_ADMIN");
@@ -514,7 +514,7 @@ TEST(test_permission)
 	}
 	TEST_ASSERT_EQUAL_INT(child, waitpid(child, &status, 0));
 	TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 42);
-	TEST_ASSERT_TRUE(look("vcan0").up);
+	TEST_ASSERT_TRUE(query("vcan0").up);
 }
 
 TEST(test_names)

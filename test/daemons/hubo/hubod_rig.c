@@ -201,7 +201,7 @@ static bool next(ach_channel_t *chan, void *to, size_t size)
 	return status == ACH_OK && len == size;
 }
 
-static void look(void)
+static void collect(void)
 {
 	static struct bus_frame got[256];
 
@@ -227,7 +227,7 @@ void rig_pass(int ms)
 
 	while (clock_now_ns() < until_ns) {
 		clock_wait(NULL, 0, clock_now_ns() + MS);
-		look();
+		collect();
 		refer();
 	}
 }
