@@ -22,7 +22,7 @@ struct loop_due {
 	uint32_t item;
 };
 
-/* The identifier of an own frame; NULL: it is none. */
+/* The identifier of an own frame; NULL: it is not an own frame. */
 const struct loop_id *loop_id_of(const struct loop *l, unsigned int bus, uint32_t id);
 /* The stream of an own frame; NULL: there is none. */
 struct loop_stream *loop_stream_of(struct loop *l, const struct loop_id *id, const struct frame *frame);

@@ -1,6 +1,6 @@
 /* ach_wait.c: sleeping until a newer message is there, and waking sleepers.
  *
- * A waiter leaves a hint, "someone waits for message c+1".  A waiter that may write
+ * A waiter leaves a hint, "a process waits for message c+1".  A waiter that may write
  * the channel leaves it in the header; a waiter that may only read leaves it in the
  * bell, a segment that every reader may write.  So a reader cannot disturb the
  * writers' hint; a writer looks at both.  A hint only grows, expires by

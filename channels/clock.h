@@ -140,7 +140,7 @@ struct clock_set_ops {
 	int (*wait)(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
 };
 
-int clock_set_fd(const struct clock_set *set);	       /* of the epoll; -1: it is none */
+int clock_set_fd(const struct clock_set *set);	       /* of the epoll; -1: not an epoll */
 extern const struct clock_set_ops clock_set_ring_ops;  /* an io_uring, clock_set_ring.c */
 extern const struct clock_set_ops clock_set_epoll_ops; /* clock_set.c */
 

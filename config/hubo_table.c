@@ -266,7 +266,7 @@ static void joint_row(struct hubo_table_line *line)
 	number = board_number(line);
 	motor = (int)value[MOTOR];
 	if (joint != HUBO_NONE && t->joints[joint].line)
-		refuse(line, "%s stands already in line %u", line->words[0], t->joints[joint].line);
+		refuse(line, "%s: already defined in line %u", line->words[0], t->joints[joint].line);
 	if (value[DIRECTION] == 0)
 		refuse(line, "dir: 0 is not a direction; write 1 or -1");
 	if (value[MOTORS] == 4)
@@ -344,7 +344,7 @@ static void sensor_row(struct hubo_table_line *line)
 	if (at == HUBO_NONE)
 		return;
 	if (sensors[at].line)
-		refuse(line, "%s stands already in line %u", line->words[0], sensors[at].line);
+		refuse(line, "%s: already defined in line %u", line->words[0], sensors[at].line);
 	for (int i = 0; i < HUBO_SENSORS; i++)
 		if (i != at && sensors[i].line && sensors[i].number == (int)value[SENSOR_NUMBER])
 			refuse(line, "BoardNumber: %d is that of %s", sensors[i].number, hubo_sensor_names[i]);
@@ -408,7 +408,7 @@ static void home_row(struct hubo_table_line *line)
 	if (!j->line)
 		refuse(line, "%s is not in the joint table; remove this line or add the joint", line->words[0]);
 	if (j->home.line)
-		refuse(line, "%s stands already in line %u", line->words[0], j->home.line);
+		refuse(line, "%s: already defined in line %u", line->words[0], j->home.line);
 	if (!strcmp(line->words[HOME_TYPE], "rad"))
 		scale = j->counts_per_rad;
 	else if (strcmp(line->words[HOME_TYPE], "raw"))

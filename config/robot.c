@@ -234,7 +234,7 @@ static void find_roles(const struct robot *robot, struct robot_device *device, s
 		yaml_error(errors, node, "%zu buses; a device has 1 to %d", node->count, ROBOT_ROLES_MAX);
 	for (const struct yaml_node *one = node->first; one; one = one->next) {
 		if (one->key && !text_is_name(one->key))
-			yaml_error(errors, one, "no name for a role");
+			yaml_error(errors, one, "not a valid role name");
 		add_role(robot, device, one, one->key ? one->key : "", errors);
 	}
 }

@@ -107,7 +107,7 @@ static int set_number(const struct settings_row *row, void *place, const char *t
 
 	_Static_assert(sizeof(v.i) == sizeof(v.r), "one copy serves both");
 	if (err == -ERANGE)
-		return text_refuse(why, SETTINGS_WHY_MAX, "%s is beyond all numbers", text_quote(quoted, text));
+		return text_refuse(why, SETTINGS_WHY_MAX, "%s is out of range", text_quote(quoted, text));
 	if (err)
 		return refuse(why, row, text_quote(quoted, text));
 	if (row->min && !read_number(row, row->min, &limit) && less(row->type, &v, &limit))

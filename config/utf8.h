@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The character at text, whole and in its shortest form, and its length; 0: it is none. */
+/* The character at text, whole and in its shortest form, and its length; 0: not a valid character. */
 size_t utf8_character(const char *text, size_t len, uint32_t *c);
 
 /* What is wrong with the first bad byte ("not UTF-8", "a zero byte", "a control character", "U+2028"), or NULL, and the

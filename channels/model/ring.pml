@@ -805,7 +805,7 @@ out:
 }
 
 #if SCRIBBLES
-/* A watcher that is none is the one scribble that is not made up for. */
+/* A false watcher is the only scribble that is not made up for. */
 proctype scribbler()
 {
 	atomic {

@@ -59,7 +59,7 @@ size_t msg_used(const struct msg_group *group, const struct msg_field *field, co
 	return count ? counted(base, msg_offset(group, count), field->count) : field->count;
 }
 
-/* "imu has no field header.sequenc; did you mean header.sequence?"; the len bytes at part are none of group. */
+/* "imu has no field header.sequenc; did you mean header.sequence?"; len bytes at part do not name a field. */
 static int no_field(const struct msg_type *type, const struct msg_group *group, const char *path, const char *part,
 		    size_t len, char *error, size_t error_size)
 {

@@ -67,7 +67,7 @@ static double met(const struct drv_ref_track *track, double wanted_rad_s, double
 	return within(wanted_rad_s, fmin(track->velocity_rad_s, 0) - change, fmax(track->velocity_rad_s, 0) + change);
 }
 
-/* Limits that contradict each other or a measurement that is none: standing is all that is safe. */
+/* If limits contradict each other or the measurement is not a number, only standing still is safe. */
 static double limited_command(struct drv_ref_track *track, const struct drv_ref_limits *l, double value)
 {
 	track->velocity_rad_s =

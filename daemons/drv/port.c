@@ -116,7 +116,7 @@ int port_open(struct port *port, const char *channel, const struct msg_type *typ
 			  port->name, port->name);
 		return -EIO; /* achstart removes it; the next start may find a new one */
 	case ACH_INVALID_NAME:
-		return error_refuse(errors, -EINVAL, "channel %s: no name for a channel", port->name);
+		return error_refuse(errors, -EINVAL, "channel %s: not a valid channel name", port->name);
 	case ACH_EACCES:
 		return port_foreign(port->name, errors);
 	default:

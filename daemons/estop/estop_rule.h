@@ -42,7 +42,7 @@ struct estop_rule {
 	struct estop_kept kept;
 	bool unsure;	/* there was trouble in the last look */
 	bool trouble_b; /* in this look, with channel 1 */
-	bool back_b;	/* it went back: someone changed what was written, so it is to be condemned */
+	bool back_b;	/* it went back: its messages were changed after they were written, so it is to be condemned */
 
 	struct estop_window evaluated[ESTOP_CHANNELS]; /* by the last look */
 	bool settled;				       /* it was the second at them, and found nothing new any more */

@@ -81,7 +81,7 @@ int estop_raise(struct estop *e, enum msg_level level, const char *who, uid_t ui
 {
 	int status = -EIO;
 
-	/* estop-b first, which everyone who may raise can write.  What is written to estop then says that estop-b was
+	/* estop-b first, which every user who may raise can write.  What is written to estop then says that estop-b was
 	 * read, so it has to carry whatever was raised there. */
 	for (unsigned int i = ESTOP_CHANNELS; i-- > 0;) {
 		const struct estop_seen seen = estop_seen(e);

@@ -17,7 +17,7 @@ struct ask {
 	bool clear, json;
 };
 
-#define ROBOT SETTINGS_STRING("robot", struct ask, robot, NULL, "whose devices these are", .value = "R")
+#define ROBOT SETTINGS_STRING("robot", struct ask, robot, NULL, "name of the robot; selects its folder", .value = "R")
 static const struct settings_row rows[] = { ROBOT, SETTINGS_END };
 static const struct settings_row fault_rows[] = {
 	SETTINGS_BOOL("clear", struct ask, clear, "no", "end it"),

@@ -23,7 +23,7 @@ struct run {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("robot", struct run, robot, NULL, "whose devices these are; names the folder", .value = "R"),
+	SETTINGS_STRING("robot", struct run, robot, NULL, "name of the robot; selects its folder", .value = "R"),
 	SETTINGS_INT("priority", struct run, priority, "", "0", "0", "99",
 		     "SCHED_FIFO priority, so that answers come in time; 0: none", .value = "P"),
 	SETTINGS_BOOL("check", struct run, check, "no", "read the file, list what would be played, and stop"),

@@ -56,7 +56,8 @@ static const struct settings_row rows[] = {
 			  .value = "TIME"),
 	SETTINGS_INT("timers", struct runlog_options, timers, "", "0", "0", "99",
 		     "SCHED_FIFO priority of bare timers; 0: none", .value = "P"),
-	SETTINGS_STRING("robot", struct runlog_options, robot, NULL, "whose run it is", .value = "R"),
+	SETTINGS_STRING("robot", struct runlog_options, robot, NULL, "name of the robot; selects its folder",
+			.value = "R"),
 	SETTINGS_END,
 };
 

@@ -28,7 +28,7 @@ struct achdds_options {
 
 static const struct settings_row rows[] = {
 	SETTINGS_STRING("robot", struct achdds_options, robot, NULL,
-			"whose channels these are; by default the only robot", .value = "R"),
+			"name of the robot; default: the only one that runs", .value = "R"),
 	SETTINGS_STRING("name", struct achdds_options, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
 	SETTINGS_STRING("state", struct achdds_options, state, NULL, "where the state is written each second",
 			.value = "FILE"),

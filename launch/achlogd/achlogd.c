@@ -44,7 +44,7 @@ static const struct settings_row rows[] = {
 		     .value = "MB"),
 	SETTINGS_STRING("name", struct achlogd_options, name, PROGRAM, "of the pieces, and of the channel NAME-event",
 			.value = "NAME"),
-	SETTINGS_STRING("robot", struct achlogd_options, robot, NULL, "whose channels these are; names the folder",
+	SETTINGS_STRING("robot", struct achlogd_options, robot, NULL, "name of the robot; selects its folder",
 			.value = "R"),
 	SETTINGS_END,
 };

@@ -216,7 +216,7 @@ static void ask_drivers(struct check *found, struct launch *launch, struct error
 	launch->channels_n = found->frames.channels_n;
 }
 
-/* No errors; that a bus has no time is said even if it is none. */
+/* True: no errors.  A bus without time for its frames is reported even if that is not an error. */
 static bool passes_check(struct check *found, struct launch *launch, struct error_sink *errors)
 {
 	const unsigned int before = errors->count;

@@ -66,7 +66,7 @@ union address {
 	struct sockaddr_un un;
 };
 
-/* The length of the address; 0: it is none. */
+/* The length of the address; 0: not a valid address. */
 static socklen_t parse_address(union address *a, const char *text, int port)
 {
 	memset(a, 0, sizeof(*a));

@@ -61,7 +61,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("folder", struct blackbox_options, folder, NULL,
 			"where incidents are written; default: with the logs", .value = "DIR"),
 	SETTINGS_STRING("name", struct blackbox_options, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
-	SETTINGS_STRING("robot", struct blackbox_options, robot, NULL, "whose channels these are; names the folder",
+	SETTINGS_STRING("robot", struct blackbox_options, robot, NULL, "name of the robot; selects its folder",
 			.value = "R"),
 	SETTINGS_END,
 };

@@ -89,7 +89,7 @@ TEST(refusals)
 	refused("limit=900", "limit: 900 is above the maximum 49 A");
 	refused("limit=-0.1", "limit: -0.1 is below the minimum 0 A");
 	refused("limit=nan", "limit: \"nan\" is not a number");
-	refused("limit=1e999", "limit: \"1e999\" is beyond all numbers");
+	refused("limit=1e999", "limit: \"1e999\" is out of range");
 	refused("retries=1.5", "retries: \"1.5\" is not a whole number");
 	refused("retries=17", "retries: 17 is above the maximum 0x10");
 	refused("retries=-2", "retries: -2 is below the minimum -1");

@@ -152,7 +152,7 @@ TEST(a_file_that_is_not_a_channel_is_refused)
 TEST(a_name_that_is_none_is_refused)
 {
 	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "a/b", type, 0640, &errors));
-	TEST_ASSERT_EQUAL_STRING("channel a/b: no name for a channel", first_line);
+	TEST_ASSERT_EQUAL_STRING("channel a/b: not a valid channel name", first_line);
 }
 
 TEST(one_of_another_user_is_refused)

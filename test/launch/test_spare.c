@@ -199,7 +199,7 @@ TEST(wrong_settings_are_not_worked_around)
 	check_left();
 }
 
-/* The daemon runs on, but could not be started again: that is told before it is needed. */
+/* The daemon runs on, but could not be started again: that is reported before a spare is needed. */
 TEST(a_spare_finds_wrong_settings_first)
 {
 	pid_t spare;
@@ -461,7 +461,7 @@ TEST(any_of_them_may_be_killed)
 	RIG_ASSERT(!rig_stop());
 }
 
-/* It is achstart's word to a driver, and nobody else's. */
+/* Only achstart sets it, for a driver. */
 TEST(the_variable_of_a_spare_is_not_passed_on)
 {
 	setenv(STANDBY, "yes", 1);

@@ -235,7 +235,7 @@ def asdict(group):
 
 
 def parse(data, expected=None):
-    """The message in data.  WrongMessage: it is none, or not of the class expected."""
+    """The message in data.  WrongMessage: not a message, or not of the class expected."""
     header = GROUPS["msg_header"]
     if len(data) < header.SIZE:
         raise WrongMessage(f"{len(data)} bytes are not a message of Endplate's")
