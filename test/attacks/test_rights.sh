@@ -111,7 +111,7 @@ time.sleep(60)' >"$lib_folder/crowd" &
 	"$build/achctl" status --json | grep -q '"ok":true'
 	kill -9 $!
 }
-lib_case a_crowd_of_one_user_keeps_nobody_out crowd
+lib_case a_crowd_of_one_user_keeps_no_other_user_out crowd
 lib_case stops stop
 
 rm -rf "$ENDPLATE_RUN"

@@ -42,7 +42,7 @@ TEST(the_next_one_starts_behind_the_interframe_space)
 		 "240 frame a 123#DEADBEEF > b\n");
 }
 
-TEST(nothing_is_told_before_its_end)
+TEST(nothing_is_reported_before_its_end)
 {
 	bus_start("ab");
 	at(0, 'a', "123#DEADBEEF");
@@ -288,7 +288,7 @@ TEST(a_node_that_is_down_takes_no_part)
 }
 
 /* 11 bits after it came; on a busy bus with the first frame that starts behind 11 recessive bits it saw. */
-TEST(who_comes_late_waits_for_eleven_recessive_bits)
+TEST(a_node_that_attaches_late_waits_for_eleven_recessive_bits)
 {
 	bus_start("ab");
 	see = SEE_FRAMES;

@@ -131,7 +131,7 @@ TEST(a_short_that_ends_early)
 }
 
 /* A node that has not seen 11 recessive bits does not count errors. */
-TEST(who_comes_into_a_frame_does_not_count)
+TEST(a_node_that_attaches_within_a_frame_does_not_count_errors)
 {
 	bus_start("ab");
 	see = 0;

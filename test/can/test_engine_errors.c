@@ -50,7 +50,7 @@ TEST(a_lone_node_repeats)
 }
 
 /* The seventeenth starts at 16 x 87 + 8, and each further one 95 later. */
-TEST(attempts_are_added_up_when_somebody_looks)
+TEST(attempts_are_added_up_when_the_stats_are_read)
 {
 	struct engine_stats s;
 
@@ -372,7 +372,7 @@ TEST(reset_brings_it_back_at_once)
 	HAPPENED("1056 echo a 2\n1056 frame a 123# > b\n");
 }
 
-TEST(quiet_buses_tell_states_only)
+TEST(quiet_buses_report_states_only)
 {
 	bus_start_with("a", (struct engine_settings){ .bitrate = 1000000, .quiet = true });
 	at(0, 'a', "123#DEADBEEF");

@@ -391,7 +391,7 @@ TEST(a_driver_that_stops)
 	TEST_ASSERT_EQUAL(2, loop_counts(loop).what[LOOP_MISSING]);
 }
 
-TEST(frames_of_nobody)
+TEST(a_frame_that_no_program_sends_is_foreign)
 {
 	expect("0 a 0EF#0B 5000 a 700#01", "0 a 0EF#0B 10 a 0AE#01", "same 0 a 0EF#0B\n+ 5000 a 700#01\n");
 	TEST_ASSERT_EQUAL(1, loop->totals.foreign);

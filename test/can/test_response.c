@@ -125,7 +125,7 @@ TEST(jitter_counts_for_the_frame_and_against_others)
 	EXPECT(rows);
 }
 
-TEST(of_a_burst_the_last_frame_counts)
+TEST(the_last_frame_of_a_burst_counts)
 {
 	static const struct row rows[] = {
 		{ 1, ALONE, 100, 5000, .burst = 3, .cause = -1, .response_us = 100 + 3 * 100 },
@@ -309,7 +309,7 @@ TEST(the_time_of_a_request_is_jitter_of_its_answer)
 
 /* 3 owed and 2 of the busy period: (200 + 1050) / 600 are 3 under way.  2 owed would agree with themselves, too: the
  * larger bound holds. */
-TEST(of_two_bounds_that_agree_with_themselves_the_larger_is_taken)
+TEST(the_larger_of_two_bounds_that_agree_with_themselves_is_taken)
 {
 	static const struct row rows[] = {
 		{ 5, 0, 50, 600, .cause = -1, .response_us = (3 + 2) * 200 + 50 },

@@ -437,7 +437,7 @@ TEST(a_full_queue_of_questions_refuses_no_command)
 	    PUT_IS(0, CMD, 0, -ENOSPC), PUT(0, REQ, 0));
 }
 
-TEST(a_queue_is_bounded_and_takes_nobody_elses_place)
+TEST(a_queue_is_bounded_and_takes_no_place_of_other_classes)
 {
 	for (unsigned int i = 0; i < SLOTS_QUEUE_MAX; i++)
 		RUN(PUT(0, REQ, i));
@@ -604,7 +604,7 @@ TEST(quiet_for_the_deadline_is_a_stall)
 	    NEXT_NEVER);
 }
 
-TEST(a_short_deadline_is_no_stall_yet)
+TEST(a_short_deadline_is_not_yet_a_stall)
 {
 	RUN(PUT(0, SHORT, 1), TAKE(0, SHORT, 1), NEXT(2480), NONE(2479), STATE(SLOTS_RUNNING, 0), NONE(2480),
 	    STATE(SLOTS_STALLED, 2480));
@@ -642,7 +642,7 @@ TEST(a_confirmation_starts_the_count_again)
 	    RECEIVED(23 * MS, 1), NEXT(24 * MS));
 }
 
-TEST(echoes_read_late_are_no_stall)
+TEST(echoes_read_late_are_not_a_stall)
 {
 	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PUT(90 * MS, REF, 2), ECHO(200, REF, 1), TAKE(90 * MS, REF, 2),
 	    STATE(SLOTS_RUNNING, 0), COUNT(late, 0));
@@ -1002,7 +1002,7 @@ TEST(a_harmless_row_does_not_stand_behind_another)
 	}
 }
 
-TEST(an_echo_tells_its_row)
+TEST(an_echo_identifies_its_row)
 {
 	static const struct slots_row two[] = {
 		{ .id = 0x0e4, .class = SLOTS_LATEST, .key = { 0xff }, .period_ns = 1000000 },

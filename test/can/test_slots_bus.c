@@ -142,7 +142,7 @@ TEST(two_are_handed_over_and_echoes_make_room)
 	TEST_ASSERT_EQUAL_UINT64(1, counts()->confirmed);
 }
 
-TEST(receptions_are_told_and_errors_are_none)
+TEST(error_frames_do_not_count_as_receptions)
 {
 	put(REF, 0, 0);
 	slots_bus_pump(&one.line, 0);

@@ -67,7 +67,7 @@ TEST(nothing_comes_before_its_time)
 
 /* ---- acknowledgement ---- */
 
-TEST(alone_it_repeats_until_somebody_comes)
+TEST(a_lone_node_repeats_its_frame_until_another_attaches)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 	struct frame frame = bus_suite_frame("123#11");
@@ -124,7 +124,7 @@ TEST(two_programs_share_one_controller)
 
 /* ---- the link ---- */
 
-TEST(a_reset_empties_the_queue_and_is_told_once)
+TEST(a_reset_empties_the_queue_and_is_reported_once)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 	struct frame old = bus_suite_frame("123#00"), fresh = bus_suite_frame("123#01");
@@ -313,7 +313,7 @@ TEST(what_the_last_of_a_controller_left_is_not)
 	TEST_ASSERT_EQUAL(1, bus_suite_receive(imu, 1)->frame.data[0]);
 }
 
-TEST(a_stopped_program_loses_frames_and_nobody_else_does)
+TEST(only_a_stopped_program_loses_frames)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu = bus_suite_open("wire:torso@imu", NULL);
 	struct frame frame = bus_suite_frame("001#00");
@@ -664,7 +664,7 @@ static pid_t dying_wire(int hears)
 	return pid;
 }
 
-TEST(a_wire_that_dies_while_somebody_attaches)
+TEST(a_wire_may_die_while_a_program_attaches)
 {
 	for (int i = 0; i < 40; i++) {
 		struct error_sink errors = { error_keep_last, line, 0 };

@@ -152,7 +152,7 @@ TEST(babble_ends_with_the_script)
 	PLAYS(text, first);
 }
 
-TEST(each_bad_line_is_told)
+TEST(each_bad_line_is_reported)
 {
 	PLAYS("x host 123#\n"
 	      "0.1\n"

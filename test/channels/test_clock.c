@@ -683,7 +683,7 @@ TEST(test_set_never_before_the_deadline)
 }
 
 /* As many as are ready and asked for, with a deadline or without, past or not. */
-TEST(test_set_tells_what_is_ready)
+TEST(test_set_reports_what_is_ready)
 {
 	const int64_t deadlines[] = { INT64_MIN, clock_now_ns(), clock_now_ns() + 100 * S, CLOCK_NEVER };
 	int set = open_set(3);

@@ -495,7 +495,7 @@ TEST(test_open_handles_go_on_working_on_the_orphan)
 	lib_gate_free(o.gate);
 }
 
-TEST(test_files_that_are_no_channels)
+TEST(test_files_that_are_not_channels)
 {
 	static const char text[] = "this is not a channel, but it is not empty";
 	char name[LIB_NAME_LEN], path[256];

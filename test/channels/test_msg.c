@@ -626,7 +626,7 @@ TEST(test_bad_text)
 
 /* ---- lists that count together ---- */
 
-TEST(test_numbers_that_are_missing_are_none)
+TEST(test_missing_numbers_are_nan)
 {
 	const struct msg_type *type = type_of("gripper-ref"), *state_type = type_of("joint-state");
 	struct msg_gripper_ref ref;

@@ -68,7 +68,7 @@ void tearDown(void)
 
 /* ---- to which socket ---- */
 
-static void check_nobody(int answer, const char *name)
+static void check_not_sent(int answer, const char *name)
 {
 	notify_close(&notify);
 	if (name)
@@ -87,23 +87,23 @@ static void check_nobody(int answer, const char *name)
 	TEST_ASSERT_EQUAL_STRING("", heard());
 }
 
-TEST(test_nobody_asked)
+TEST(test_nothing_is_sent_without_an_address)
 {
-	check_nobody(0, NULL);
-	check_nobody(0, "");
+	check_not_sent(0, NULL);
+	check_not_sent(0, "");
 }
 
 TEST(test_names_that_make_no_sense)
 {
 	char name[200];
 
-	check_nobody(-EINVAL, "run/notify");
-	check_nobody(-EINVAL, "/");
-	check_nobody(-EINVAL, "@");
+	check_not_sent(-EINVAL, "run/notify");
+	check_not_sent(-EINVAL, "/");
+	check_not_sent(-EINVAL, "@");
 	memset(name, 'x', sizeof name);
 	name[0] = '/';
 	name[sizeof(((struct sockaddr_un *)0)->sun_path)] = 0;
-	check_nobody(-ENAMETOOLONG, name);
+	check_not_sent(-ENAMETOOLONG, name);
 }
 
 TEST(test_shortest_names)

@@ -85,7 +85,7 @@ TEST(frames_of_every_kind_come_back)
 	}
 }
 
-TEST(of_a_standard_frame_eleven_bits_count)
+TEST(eleven_bits_of_a_standard_frame_count)
 {
 	struct ros_can can = { .t_ns = 3000000000, .bus = "can0" }, back;
 	uint8_t cdr[ROS_CAN_CDR_MAX];

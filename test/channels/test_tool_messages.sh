@@ -233,7 +233,7 @@ estop_bytes() {
 print(struct.pack("<IHHI", 11, v, 0, s).ljust(n, bytes(1)).hex())' "$@"
 }
 
-test_echo_tells_why_it_refuses_a_message() {
+test_echo_reports_why_it_refuses_a_message() {
 	local version size
 	version=$(of estop version)
 	size=$(of estop size)
@@ -544,7 +544,7 @@ test_put_stream_finds_the_type() {
 	same '0 1' "$("$ach" echo --json "$c" | grep -oE '"activated":[01]' | tr -dc '01\n' | paste -sd ' ')"
 }
 
-test_put_stream_ends_when_told_or_when_the_channel_is_removed() {
+test_put_stream_ends_on_sigterm_or_when_the_channel_is_removed() {
 	make_channel streams imu
 	mkfifo "$tmp/streams"
 	exec 7<>"$tmp/streams"

@@ -62,7 +62,7 @@ static void read_it(const char *name, const char *text, size_t len)
 	robot_close(&robot);
 }
 
-TEST(bad_files_are_told_what_is_wrong)
+TEST(errors_of_bad_files_are_reported)
 {
 	static char text[1 << 16], expected[1 << 14];
 	glob_t files;

@@ -120,7 +120,7 @@ TEST(program_says_it_in_one_write)
 	TEST_ASSERT_EQUAL_STRING("pciod: --buss: unknown option\n", heard);
 }
 
-TEST(nobody_reads_and_nobody_waits)
+TEST(a_line_without_room_is_lost_and_does_not_block)
 {
 	int ends[2], old = dup(STDERR_FILENO);
 	char full[4096] = { 0 };

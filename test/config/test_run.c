@@ -69,7 +69,7 @@ static int robots_have_folders_of_their_own(void)
 	return !strstr(getenv("ENDPLATE_RUN"), "/endplate/hubo"); /* for those started from here */
 }
 
-TEST(by_whom)
+TEST(the_folder_depends_on_user_and_robot)
 {
 	if (geteuid() == 0)
 		TEST_ASSERT_EQUAL(0, in_child(root_has_run));

@@ -662,7 +662,7 @@ TEST(not_to_be_held_where_it_was_long_ago_either)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.8, fake.ticks[11].joint.velocity_rad_s);
 }
 
-TEST(hold_stops_one_that_does_not_balance)
+TEST(hold_stops_a_driver_that_does_not_balance)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_on_at_1);
@@ -675,7 +675,7 @@ TEST(hold_stops_one_that_does_not_balance)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, drv_lib_last()->common.level);
 }
 
-TEST(hold_lets_one_that_balances_go_on_and_estop_does_not)
+TEST(a_driver_that_balances_goes_on_at_hold_and_not_at_estop)
 {
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(go_on_at_1);

@@ -120,7 +120,7 @@ TEST(absent_joints_do_not_count)
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 }
 
-TEST(of_the_device)
+TEST(a_fault_of_the_device_ends_by_its_own_code)
 {
 	make();
 	drv_fault(&drv, DRV_ALL, "a-code-that-is-longer-than-a-name", "it is long");

@@ -129,7 +129,7 @@ TEST(a_classic_bus_is_refused)
 	refused("frame 185 is a CAN FD frame, but bus lab is classic CAN: give it a data_bitrate");
 }
 
-TEST(flags_that_are_none)
+TEST(invalid_flags_are_refused)
 {
 	sends.flags = FRAME_BRS;
 	refused("frame 205: its flags are not FRAME_FD, with or without FRAME_BRS");

@@ -147,7 +147,7 @@ TEST(several_are_named_in_order)
 		drv_lib_event("latched")->text);
 }
 
-TEST(what_cannot_be_read_is_all_of_them)
+TEST(a_state_that_cannot_be_read_sets_all_latches)
 {
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
 	drv_lib_put("arm-state", "abc", 4);
@@ -158,7 +158,7 @@ TEST(what_cannot_be_read_is_all_of_them)
 	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("latched")->text, "cannot be read"));
 }
 
-TEST(but_not_for_a_sensor)
+TEST(a_state_that_cannot_be_read_latches_no_sensor)
 {
 	drv_lib_driver.ref = 0;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
@@ -267,7 +267,7 @@ TEST(the_loop_clears_for_a_driver_that_cannot)
 	TEST_ASSERT_EQUAL_HEX32(0, drv_lib_last()->common.latches);
 }
 
-TEST(but_not_while_its_device_is_unwell)
+TEST(the_loop_does_not_clear_while_the_device_is_unwell)
 {
 	fake.answer = -EOPNOTSUPP;
 	drv_lib_at(2, latch);
@@ -279,7 +279,7 @@ TEST(but_not_while_its_device_is_unwell)
 	TEST_ASSERT_EQUAL_HEX32(HALTED, drv_lib_last()->common.latches);
 }
 
-TEST(nor_while_it_starts)
+TEST(the_loop_does_not_clear_while_the_device_starts)
 {
 	fake.answer = -EOPNOTSUPP;
 	fake.starts_wanted = 1000;
@@ -301,7 +301,7 @@ static void clear_with_a_dead_bus(void)
 	memcpy(why, fake.drv->why, sizeof(why));
 }
 
-TEST(nor_while_its_bus_is_dead)
+TEST(the_loop_does_not_clear_while_the_bus_is_dead)
 {
 	drv_lib_at(2, latch);
 	drv_lib_at(4, clear_with_a_dead_bus);

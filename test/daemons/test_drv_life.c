@@ -36,7 +36,7 @@ TEST(test_the_first_that_holds)
 }
 
 /* At hold a driver that balances goes on; at estop none does. */
-TEST(test_one_that_balances)
+TEST(test_a_driver_that_balances_goes_on_at_hold)
 {
 	struct drv_life_now now = { .up = true, .balances = true, .level = MSG_LEVEL_HOLD };
 
@@ -51,7 +51,7 @@ TEST(test_one_that_balances)
 	event_is(DRV_LIFE_HOMING, now);
 }
 
-TEST(test_a_level_that_is_none)
+TEST(test_an_invalid_level_counts_as_estop)
 {
 	event_is(DRV_LIFE_ESTOP, (struct drv_life_now){ .up = true, .ref = true, .level = MSG_LEVEL_ESTOP + 1 });
 }

@@ -163,7 +163,7 @@ TEST(a_state_type_is_not_a_reference)
 	said_only("faked[arm]: fatal: messages of type joint-state cannot be references\n");
 }
 
-TEST(one_with_a_period_of_its_own_follows_nothing)
+TEST(a_driver_with_a_period_of_its_own_follows_nothing)
 {
 	drv_lib_driver.own_period = true;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=clock"));
@@ -171,7 +171,7 @@ TEST(one_with_a_period_of_its_own_follows_nothing)
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=1ms"));
 }
 
-TEST(nor_on_a_frame_of_another_bus)
+TEST(a_driver_does_not_tick_on_a_frame_of_another_bus)
 {
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--set tick=frame~torso~0x183~5ms"));
 	said_only("faked[arm]: fatal: tick: there is no bus torso\n");
@@ -240,7 +240,7 @@ static int watch_all(struct drv *drv, struct error_sink *errors)
 	return drv_monitor(drv, 0) == 2 ? 0 : -1;
 }
 
-TEST(who_watches_a_bus_sees_everything_of_it)
+TEST(a_driver_that_watches_a_bus_receives_every_frame)
 {
 	fake.plan = watch_all;
 	frames_at_7_17_and_so_on(2);
@@ -785,7 +785,7 @@ static bool bell_hung;
 
 DRV_LIB_HOOK(read_bell, bell_hung = ((const struct drv *)fake.drv)->bell_hung);
 
-TEST(who_ticks_on_references_has_a_bell)
+TEST(a_driver_that_ticks_on_references_has_a_bell)
 {
 	drv_lib_at(2, read_bell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, "--set tick=ref~5ms"));
@@ -885,7 +885,7 @@ static void without_net_admin(void)
 	set_caps(caps);
 }
 
-TEST(who_cannot_reset_a_link_says_so)
+TEST(a_driver_that_cannot_reset_a_link_reports_it)
 {
 	int status;
 

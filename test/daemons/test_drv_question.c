@@ -313,7 +313,7 @@ TEST(the_reply_to_a_request_that_was_only_sent_is_owed)
 
 /* ---- declaring ---- */
 
-TEST(frames_tells_of_the_reply)
+TEST(frames_lists_the_reply)
 {
 	static const struct {
 		struct drv_ask_echo echo[DRV_ASK_ECHOES_MAX];

@@ -230,7 +230,7 @@ static void flood_that_takes_long(void)
 }
 
 /* A larger channel does not keep a tick busy for longer: if it is not read to its end, the level is estop. */
-TEST(of_a_larger_channel_no_more_is_read_at_once)
+TEST(a_larger_channel_is_not_read_in_larger_steps)
 {
 	drv_lib_make("estop-b", 400, sizeof(struct msg_estop));
 	armed_from_the_second_tick();
@@ -682,7 +682,7 @@ static void seventy(void)
 
 DRV_LIB_HOOK(count_done, done_by[fake.ticks_n - 4] = fake.requests_n);
 
-TEST(of_a_larger_channel_no_more_requests_are_done_at_once)
+TEST(a_larger_channel_does_not_raise_the_requests_done_at_once)
 {
 	drv_lib_make("arm-req", 200, sizeof(struct msg_request));
 	drv_lib_at(3, seventy);
@@ -797,7 +797,7 @@ TEST(everything_that_the_channel_holds_is_remembered)
 	TEST_ASSERT_EQUAL(0, drv_lib_answer(163)->result);
 }
 
-TEST(nothing_that_the_channel_holds_is_done_later)
+TEST(requests_that_the_channel_holds_are_not_done_later)
 {
 	ask_64();
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
@@ -807,7 +807,7 @@ TEST(nothing_that_the_channel_holds_is_done_later)
 }
 
 /* Not even if it holds more than there are answers for. */
-TEST(nor_that_a_larger_one_holds)
+TEST(requests_that_a_larger_channel_holds_are_not_done_later)
 {
 	drv_lib_make("arm-req", 200, sizeof(struct msg_request));
 	seventy();
@@ -1284,7 +1284,7 @@ static void put_clocks(void)
 }
 
 /* A clock is faster than most of its drivers. */
-TEST(of_many_cycles_the_newest_counts)
+TEST(the_newest_of_many_cycles_counts)
 {
 	clock_phase_ns = 500000;
 	drv_lib_always(put_clocks);
@@ -1318,7 +1318,7 @@ static void put_odd_clocks(void)
 	drv_lib_put("clock", &msg, sizeof(msg)); /* of no period */
 }
 
-TEST(clocks_that_are_none_are_not_followed)
+TEST(invalid_clocks_are_not_followed)
 {
 	drv_lib_always(put_odd_clocks);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));
@@ -1337,7 +1337,7 @@ static void put_clock_of_another_version(void)
 	drv_lib_put("clock", &msg, sizeof(msg));
 }
 
-TEST(nor_are_those_of_another_version)
+TEST(clocks_of_another_version_are_not_followed)
 {
 	drv_lib_always(put_clock_of_another_version);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(50, "--set tick=clock/5"));

@@ -752,7 +752,7 @@ TEST(what_is_large_but_known)
 	TEST_ASSERT_TRUE(current_for(-DBL_MAX, DT).current_a == -DBL_MAX);
 }
 
-TEST(a_wanted_value_that_is_none)
+TEST(a_wanted_value_that_is_not_finite_is_held)
 {
 	const double none[] = { NAN, INFINITY, -INFINITY };
 

@@ -104,7 +104,7 @@ TEST(a_velocity_is_met_without_a_step)
 	TEST_ASSERT_EQUAL_DOUBLE(-0.25, go_with(-0.25));
 }
 
-TEST(told_to_stop_it_begins_from_there)
+TEST(a_stop_begins_at_the_measured_velocity)
 {
 	at.velocity_rad_s = 0.3;
 	drive = (struct drv_ref_track){ .on = true };

@@ -287,7 +287,7 @@ TEST(test_a_raise_on_estop_b_is_copied_once)
 }
 
 /* achctl looks, and leaves copying to those who may. */
-TEST(test_only_who_is_asked_to_copies)
+TEST(test_only_a_process_asked_to_copies_a_raise)
 {
 	struct estop other;
 	struct msg_estop msg;

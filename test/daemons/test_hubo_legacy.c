@@ -172,7 +172,7 @@ TEST(an_unmeasured_joint_holds)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, (39 * 0.5 + 1) / 40, refer());
 }
 
-TEST(states_are_told_in_its_units)
+TEST(states_are_reported_in_its_units)
 {
 	const struct msg_ft ft = { .torque = { 1, 2, NAN }, .force = { NAN, NAN, 3 } };
 	struct msg_imu imu = { .orientation = { 1, 0, 0, 0 }, .rate = { 0.1, 0.2, NAN } };

@@ -212,7 +212,7 @@ TEST(the_orientation_needs_a_valid_filter)
 	TEST_ASSERT_EQUAL_HEX32(0x80000003, sample.status);
 }
 
-TEST(a_quaternion_of_zeros_is_none)
+TEST(a_quaternion_of_zeros_is_not_an_orientation)
 {
 	struct mti mti = { MTI };
 	struct imu_sample sample;

@@ -149,7 +149,7 @@ TEST(a_file_that_is_not_a_channel_is_refused)
 	unlink(path);
 }
 
-TEST(a_name_that_is_none_is_refused)
+TEST(an_invalid_name_is_refused)
 {
 	TEST_ASSERT_EQUAL(-EINVAL, port_open(&port, "a/b", type, 0640, &errors));
 	TEST_ASSERT_EQUAL_STRING("channel a/b: not a valid channel name", first_line);
@@ -326,7 +326,7 @@ TEST(only_what_is_missed_from_then_on_counts)
 	next_is(PORT_ONE, "new");
 }
 
-TEST(of_a_channel_that_was_empty_everything_counts)
+TEST(every_message_of_a_channel_that_was_empty_counts)
 {
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(name, 4, sizeof(struct msg_event), NULL));
 	TEST_ASSERT_EQUAL(0, open_port());

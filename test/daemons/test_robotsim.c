@@ -211,7 +211,7 @@ TEST(test_addresses)
 	TEST_ASSERT_EQUAL_HEX32(0x0BF, reply.id);
 }
 
-TEST(test_what_it_tells_of_itself)
+TEST(test_a_module_reports_its_description)
 {
 	desk_is("type: PRL80, position: -0.5, serial: 0x12345678, version: 0x2501, config: 0x01000118, "
 		"limits: [-1, 1]");

@@ -82,7 +82,7 @@ TEST(without_a_reference_the_last_one_is_held)
 	TEST_ASSERT_EQUAL_DOUBLE(20, path.equal);
 }
 
-TEST(of_two_references_in_a_period_the_newer_one_wins)
+TEST(the_newer_of_two_references_in_a_period_wins)
 {
 	jmc_path_reference(&path, 50);
 	period(100, 5);

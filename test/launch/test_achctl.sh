@@ -554,7 +554,7 @@ lib_case request_arguments lib_says 100 '' 'achctl request: it is: achctl reques
 	"$achctl" request waist set tick
 lib_case request_near lib_says 1 '' 'achctl request: there is no driver wasit; did you mean waist?' \
 	"$achctl" request wasit bias
-lib_case request_nobody lib_says 111 '' \
+lib_case request_no_driver lib_says 111 '' \
 	'achctl request: there is no driver gripper: no program has made its channel gripper-req' \
 	"$achctl" request gripper bias
 goes_on='a motion that has begun goes on: achctl hold ends it'

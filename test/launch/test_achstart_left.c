@@ -96,7 +96,7 @@ TEST(the_next_achstart_keeps_the_states)
 }
 
 /* Nothing of the robot ran on: it comes up as the first time. */
-TEST(of_a_robot_that_is_gone_nothing_is_left)
+TEST(nothing_of_a_robot_that_is_gone_is_left)
 {
 	leave_them();
 	for (int i = 0; i < RIG_NAMES; i++)

@@ -351,7 +351,7 @@ TEST(test_a_strangers_channel_is_refused)
 
 /* ---- restarts and removal ---- */
 
-TEST(test_a_restart_is_told_once_and_refuses_references_until_it_was_seen)
+TEST(test_a_restart_is_reported_once_and_refuses_references_until_it_was_seen)
 {
 	struct msg_joint_ref taken;
 

@@ -23,7 +23,7 @@ static void refuses_to_arm(const char *why)
 
 #define TOW "\"why\":\"module 15: tow-error; "
 
-TEST(the_reason_of_a_fault_is_told_as_long_as_it_lasts)
+TEST(the_reason_of_a_fault_is_reported_as_long_as_it_lasts)
 {
 	rig_open(NULL);
 	rig_start();
@@ -107,7 +107,7 @@ TEST(the_newest_trouble_that_is_not_over_is_the_reason)
 
 /* ---- work that is done ---- */
 
-TEST(one_that_has_done_its_work_is_fine)
+TEST(a_daemon_that_has_done_its_work_is_fine)
 {
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 0], restart: never}\n"
 			   "  then: {program: @FAKE@, args: [print], alive: watchdog, needs: once}\n");
@@ -129,7 +129,7 @@ TEST(one_that_has_done_its_work_is_fine)
 	RIG_ASSERT(!rig_stop());
 }
 
-TEST(one_that_has_not_keeps_the_robot_from_arming)
+TEST(a_daemon_that_has_not_done_its_work_keeps_the_robot_from_arming)
 {
 	rig_open(RIG_BENCH "  once: {program: @FAKE@, args: [exit, 3], restart: never}\n");
 	rig_start();

@@ -70,7 +70,7 @@ TEST(a_silent_driver_delays_a_reset)
 	expect(LINKS_RESET, "bus-off");
 }
 
-TEST(of_the_silent_nothing_else_counts)
+TEST(the_report_of_a_silent_driver_does_not_count)
 {
 	buses[2].state = MSG_LINK_BUS_OFF;
 	buses[2].stalled_since_ns = 100;

@@ -109,7 +109,7 @@ TEST(priorities_are_those_of_the_launch_file)
 }
 
 /* Only a critical driver has one unless the launch file says so. */
-TEST(the_launch_file_says_who_has_one)
+TEST(the_launch_file_says_which_daemon_has_a_spare)
 {
 	begin_with("include: @BENCH@\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n"
 		   "  clock: {spare: yes}\n  waist: {critical: hold, spare: no}\n");
@@ -121,7 +121,7 @@ TEST(the_launch_file_says_who_has_one)
 	check_left();
 }
 
-TEST(one_that_is_killed_is_not_missed)
+TEST(a_killed_spare_is_not_missed)
 {
 	const pid_t spare = begin();
 
@@ -135,7 +135,7 @@ TEST(one_that_is_killed_is_not_missed)
 	RIG_ASSERT(rig_events("waist", "spare") == 1);
 }
 
-TEST(one_that_is_frozen_is_found_out)
+TEST(a_frozen_spare_is_killed_and_replaced)
 {
 	const pid_t spare = begin();
 
@@ -288,7 +288,7 @@ static bool was_refused(void)
 	return refused;
 }
 
-TEST(nothing_that_its_predecessor_was_told_is_done)
+TEST(requests_to_the_predecessor_are_not_done)
 {
 	const pid_t spare = begin();
 

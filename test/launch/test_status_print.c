@@ -319,7 +319,7 @@ TEST(test_view_ranks)
 	TEST_ASSERT_FALSE(status_is_fine(&view));
 }
 
-TEST(test_show_tells_why)
+TEST(test_show_reports_the_reason)
 {
 	read_view(ANSWER(WAIST("failed", "false", "\"fault\""), TORSO("error-active", ",\"stalled\":true")));
 	status_print_robot(&view, new_sheet(), 80);
@@ -340,7 +340,7 @@ TEST(test_show_tells_why)
 	TEST_ASSERT_LESS_OR_EQUAL_size_t(80, longest_line());
 }
 
-TEST(test_show_clock_names_who_follows)
+TEST(test_show_clock_names_its_followers)
 {
 	struct status_daemon *d;
 

@@ -84,7 +84,7 @@ TEST(a_raise_counts_behind_a_lowering)
 	TEST_ASSERT_EQUAL_STRING("stop: level hold by root: a hand", why);
 }
 
-TEST(an_arming_again_is_none)
+TEST(arming_again_is_not_a_trigger)
 {
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_LOWER, MSG_LEVEL_RUN));
 	TEST_ASSERT_FALSE(estop(MSG_ESTOP_LOWER, MSG_LEVEL_RUN));

@@ -379,7 +379,7 @@ TEST(test_reset_flushes)
 	close(far);
 }
 
-TEST(test_reset_of_one_that_is_down)
+TEST(test_a_reset_brings_up_a_link_that_is_down)
 {
 	expect(0, link_reset("can2", &errors), "");
 	TEST_ASSERT_TRUE(query("can2").up);

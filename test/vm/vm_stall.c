@@ -101,7 +101,7 @@ TEST(stalled_and_reset)
 	stall_check(0, 0);
 }
 
-TEST(stalled_and_nobody_resets)
+TEST(a_stall_without_a_reset_sends_at_most_two_stale_frames)
 {
 	stall_begin(&bus, 0);
 	stop();
@@ -185,7 +185,7 @@ TEST(driver_killed_and_reset)
 	stall_check(0, 0);
 }
 
-TEST(driver_killed_and_nobody_resets)
+TEST(a_killed_driver_without_a_reset_leaves_at_most_two_stale_frames)
 {
 	stall_begin(&bus, 0);
 	stop();

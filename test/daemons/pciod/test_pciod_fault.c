@@ -198,7 +198,7 @@ TEST(a_reset_that_never_left_is_sent_again)
 	}
 }
 
-TEST(and_one_that_was_asked_for)
+TEST(a_requested_reset_that_never_left_is_sent_again)
 {
 	fake_up(&f);
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_TOW_ERROR;
@@ -211,7 +211,7 @@ TEST(and_one_that_was_asked_for)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-TEST(but_not_if_it_left_after_all)
+TEST(a_reset_that_helped_before_it_was_lost_is_not_sent_again)
 {
 	f.state |= COMM;
 	lose_the_reset();
@@ -220,7 +220,7 @@ TEST(but_not_if_it_left_after_all)
 	COMMANDS("");
 }
 
-TEST(nor_if_it_leaves_late)
+TEST(a_reset_that_leaves_late_is_not_sent_again)
 {
 	f.state |= COMM;
 	the_reset_waits();

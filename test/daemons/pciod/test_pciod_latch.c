@@ -91,7 +91,7 @@ TEST(what_is_found_is_compared_with_what_was_left)
 	}
 }
 
-/* At level estop it is halted before its first answer: that halt is ours, */
+/* At level estop it is halted before its first answer, and that halt is ours. */
 TEST(a_halt_of_ours_before_the_first_answer_is_ours)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
@@ -105,8 +105,8 @@ TEST(a_halt_of_ours_before_the_first_answer_is_ours)
 	LATCHED(0);
 }
 
-/* but not if the answer is from before it. */
-TEST(an_answer_from_before_our_halt_tells_of_another)
+/* Our halt does not explain an answer from before it. */
+TEST(an_answer_from_before_our_halt_shows_a_halt_by_another)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
 	f.state |= HALT;
@@ -230,7 +230,7 @@ TEST(an_old_answer_confirms_nothing)
 	COMMANDS("v 0; V 0");
 }
 
-TEST(nor_does_one_that_the_request_did_not_wait_for)
+TEST(an_answer_that_the_request_did_not_wait_for_confirms_nothing)
 {
 	halted_by_another();
 	f.deaf_to = PCIOD_Q_BIT_STATE;

@@ -80,7 +80,7 @@ TEST(a_standing_module_is_left_alone)
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_ENABLED, pciod_module_status(&f.m));
 }
 
-TEST(to_one_that_moves_the_first_is_velocity_0)
+TEST(the_first_command_to_a_moving_module_is_velocity_0)
 {
 	f.config |= PCIO_CONFIG_WATCHDOG;
 	f.state |= PCIO_STATE_MOVING;
@@ -249,7 +249,7 @@ TEST(a_config_that_was_lost_is_written_again)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-TEST(so_is_one_that_is_refused)
+TEST(a_config_that_is_refused_is_reported)
 {
 	f.config_stays = false;
 	f.status = 0;
@@ -598,7 +598,7 @@ TEST(a_module_halted_by_others_waits_for_a_person)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-TEST(so_does_one_that_was_reset_before)
+TEST(a_module_halted_after_our_reset_waits_for_a_person)
 {
 	fake_up(&f);
 	hold();
@@ -646,7 +646,7 @@ TEST(a_reset_that_does_not_help_is_not_repeated)
 	TEST_ASSERT_TRUE(trouble());
 }
 
-TEST(so_is_one_that_is_not_answered)
+TEST(a_reset_that_is_not_answered_is_not_repeated)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
