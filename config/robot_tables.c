@@ -91,7 +91,7 @@ const struct settings_row robot_body_rows[] = {
 	SETTINGS_TEXT("wheels", struct robot_body, names[0], "", "the device whose drives turn the wheels"),
 	SETTINGS_TEXT("imu", struct robot_body, names[1], "", "the device that measures its motion"),
 	SETTINGS_TEXT("waist", struct robot_body, names[2], "", "the device whose joint is the waist"),
-	SETTINGS_NODE("settings", struct robot_body, settings, NULL, "of the body: robotsim run --settings"),
+	SETTINGS_NODE("settings", struct robot_body, settings, NULL, "settings of the body: robotsim run --settings"),
 	SETTINGS_END,
 };
 

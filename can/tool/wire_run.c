@@ -18,11 +18,11 @@ struct wire_run {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_INT("bitrate", struct wire_run, bitrate, "bit/s", "1000000", "1000", "1000000", "of all these buses",
-		     .value = "B"),
+	SETTINGS_INT("bitrate", struct wire_run, bitrate, "bit/s", "1000000", "1000", "1000000",
+		     "bit rate of all these buses", .value = "B"),
 	SETTINGS_INT("fd", struct wire_run, fd, "bit/s", "0", "0", "10000000",
-		     "of the data of CAN FD frames; 0: classic buses", .value = "B"),
-	SETTINGS_INT("seed", struct wire_run, seed, "", "1", "0", NULL, "of random faults", .value = "N"),
+		     "bit rate of the data of CAN FD frames; 0: classic buses", .value = "B"),
+	SETTINGS_INT("seed", struct wire_run, seed, "", "1", "0", NULL, "seed of random faults", .value = "N"),
 	SETTINGS_STRING("script", struct wire_run, script, NULL,
 			"run the events of FILE without programs and without waiting, and print the log",
 			.value = "FILE"),
@@ -31,8 +31,8 @@ static const struct settings_row rows[] = {
 	SETTINGS_DURATION("outage", struct wire_run, outage_ns, "50ms", "0", "1h",
 			  "after a delay of canwire longer than this drop the waiting frames; 0: never",
 			  .value = "TIME"),
-	SETTINGS_INT("queue", struct wire_run, queue, "frames", "10", "1", "128", "of each controller, as txqueuelen",
-		     .value = "N"),
+	SETTINGS_INT("queue", struct wire_run, queue, "frames", "10", "1", "128",
+		     "queue of each controller, as txqueuelen", .value = "N"),
 	SETTINGS_INT("restart-ms", struct wire_run, restart_ms, "ms", "0", "0", "60000",
 		     "time after which a controller restarts from bus-off; 0: never", .value = "MS"),
 	SETTINGS_INT("priority", struct wire_run, priority, "", "0", "0", "99",

@@ -39,7 +39,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_INT("count", struct echo, count, "", NULL, "1", NULL,
 		     "that many messages: the newest, or with --follow the next", .value = "N"),
 	SETTINGS_BOOL("json", struct echo, json, "no", "a line of JSON per message"),
-	SETTINGS_STRINGS("only", struct echo, only, "of a recording: that channel, no others", .value = "CHANNEL"),
+	SETTINGS_STRINGS("only", struct echo, only, "print only that channel of a recording", .value = "CHANNEL"),
 	SETTINGS_END,
 };
 

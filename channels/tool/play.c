@@ -45,7 +45,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_INT("loop", struct play, loop, "", "1", "0", NULL, "play it that many times; 0: until ^C",
 		     .value = "N"),
 	SETTINGS_STRINGS("map", struct play, map, "play a channel under another name", .value = "OLD=NEW"),
-	SETTINGS_STRINGS("only", struct play, only, "that channel, no others", .value = "CHANNEL"),
+	SETTINGS_STRINGS("only", struct play, only, "play only that channel", .value = "CHANNEL"),
 	SETTINGS_BOOL("as-replay", struct play, as_replay, "no",
 		      "set the flag replayed in Endplate messages and move the times in their headers to now"),
 	SETTINGS_BOOL("force", struct play, force, "no",

@@ -16,7 +16,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("text", struct put, text, NULL, "the same as lines of field = value, as ach echo prints them",
 			.value = "TEXT"),
 	SETTINGS_STRING("hex", struct put, hex, NULL, "any bytes, in hexadecimal", .value = "HEX"),
-	SETTINGS_STRING("type", struct put, type_name, NULL, "what it is, whatever the channel is for",
+	SETTINGS_STRING("type", struct put, type_name, NULL, "type of the message, whatever the channel is for",
 			.value = "TYPE"),
 	SETTINGS_TIME("valid", struct put, valid_ns, "ms", NULL, "1ns", NULL,
 		      "valid for that many milliseconds from each publication", .value = "MS"),

@@ -14,7 +14,7 @@ static const char *tick_wrong(const char *text)
 const struct settings_row setup_loop_rows[] = {
 	ROW(TEXT, "tick", tick, "5ms", "when it ticks: 5ms, clock/5+1ms, frame BUS ID 10ms, ref 2ms",
 	    .check = tick_wrong),
-	ROW(INT, "priority", realtime.priority, "", "0", "0", "99", "of SCHED_FIFO; 0: none"),
+	ROW(INT, "priority", realtime.priority, "", "0", "0", "99", "SCHED_FIFO priority; 0: none"),
 	ROW(INT, "core", realtime.core, "", "-1", "-1", "1023", "the one it runs on; -1: any"),
 	ROW(BOOL, "lock_memory", realtime.lock, "yes", "keep its memory from being paged out"),
 	SETTINGS_END,

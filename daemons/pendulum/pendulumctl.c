@@ -28,10 +28,10 @@ struct pendulumctl_options {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("name", struct pendulumctl_options, name, "pendulum", "of the device", .value = "N"),
+	SETTINGS_STRING("name", struct pendulumctl_options, name, "pendulum", "name of the device", .value = "N"),
 	SETTINGS_INT("cycles", struct pendulumctl_options, cycles, "", "10000", "1", "1000000", "after which it ends",
 		     .value = "N"),
-	SETTINGS_DURATION("period", struct pendulumctl_options, period_ns, "1ms", "100us", "1s", "of a cycle"),
+	SETTINGS_DURATION("period", struct pendulumctl_options, period_ns, "1ms", "100us", "1s", "period of a cycle"),
 	SETTINGS_DURATION("valid", struct pendulumctl_options, valid_ns, "1500us", "100us", "200ms",
 			  "a torque is valid for so long after the state that it was computed from"),
 	SETTINGS_DURATION("work", struct pendulumctl_options, work_ns, "0", "0", "1s",
@@ -46,7 +46,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_DURATION("sim-step", struct pendulumctl_options, sim_step_ns, "250us", "10us", "100ms",
 			  "with --lockstep"),
 	SETTINGS_DURATION("sim-work", struct pendulumctl_options, sim_work_ns, "0", "0", "1s",
-			  "that a step costs, with --lockstep"),
+			  "time that a step costs, with --lockstep"),
 	SETTINGS_INT("sim-vary", struct pendulumctl_options, sim_seed, "", "0", "0", NULL, "as --vary, with --lockstep",
 		     .value = "SEED"),
 	SETTINGS_END,

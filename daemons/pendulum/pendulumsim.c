@@ -49,8 +49,9 @@ struct pendulumsim_options {
 
 static const struct settings_row rows[] = {
 	SETTINGS_STRING("name", struct pendulumsim_options, name, "pendulum",
-			"of the device: channels NAME-ref and NAME-state", .value = "N"),
-	SETTINGS_DURATION("step", struct pendulumsim_options, step_ns, "250us", "10us", "100ms", "of the simulation"),
+			"name of the device: channels NAME-ref and NAME-state", .value = "N"),
+	SETTINGS_DURATION("step", struct pendulumsim_options, step_ns, "250us", "10us", "100ms",
+			  "step of the simulation"),
 	SETTINGS_DURATION("work", struct pendulumsim_options, work_ns, "0", "0", "1s",
 			  "processor time that a step costs"),
 	SETTINGS_INT("vary", struct pendulumsim_options, seed, "", "0", "0", NULL,

@@ -36,7 +36,7 @@ static const struct settings_row rows[] = {
 	ROW(DURATION, "reply_delay", settings.reply_ns, "300us", "0", "10s", "from an SDO request to its answer"),
 	ROW(DURATION, "pdo_delay", settings.pdo_ns, "100us", "0", "1s", "from a SYNC or a timer to a TPDO"),
 	ROW(BOOL, "power", settings.power, "yes", "it is switched on"),
-	ROW(INT, "seed", settings.seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	ROW(INT, "seed", settings.seed, "", "1", "0", "0xFFFFFFFF", "seed of the random numbers"),
 	SETTINGS_END,
 };
 /* clang-format on */

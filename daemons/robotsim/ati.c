@@ -45,7 +45,7 @@ static const struct settings_row rows[] = {
 	ROW(BOOL, "same_ids", same_ids, "no", "the three frames of a matrix row have the same identifier"),
 	ROW(DURATION, "delay", delay_ns, "100us", "0s", "1s", "from a request to the first frame of its reply"),
 	ROW(DURATION, "boot", boot_ns, "5ms", "0s", "10s", "from power-on or reset until it hears"),
-	ROW(INT, "seed", seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	ROW(INT, "seed", seed, "", "1", "0", "0xFFFFFFFF", "seed of the random numbers"),
 	SETTINGS_END,
 };
 

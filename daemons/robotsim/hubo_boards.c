@@ -31,8 +31,8 @@ const struct settings_row hubo_boards_rows[] = {
 	ROW(WORD, "second_slot", settings.second_slot, jmc_second_slots, "zero",
 	    "of a reply, on a board with one motor"),
 	ROW(INT, "home_ok", settings.home_ok, "", "6", "0", "15", "home flag of a joint that was homed"),
-	ROW(INT, "home_runs", settings.home_runs, "", "1", "0", "15", "of one that is being homed"),
-	ROW(INT, "home_failed", settings.home_failed, "", "3", "0", "15", "of one whose homing failed"),
+	ROW(INT, "home_runs", settings.home_runs, "", "1", "0", "15", "home flag of a joint that is being homed"),
+	ROW(INT, "home_failed", settings.home_failed, "", "3", "0", "15", "home flag of a joint whose homing failed"),
 	ROW(INT, "big_error", settings.big_error, "counts", "4000", "1", "65535",
 	    "from the set-point; then a motor is switched off"),
 	ROW(INT, "input_difference", settings.input_difference, "counts", "2000", "1", "65535",
@@ -59,7 +59,7 @@ const struct settings_row hubo_boards_rows[] = {
 	ROW(BOOL, "on", settings.on, "no", "at first its bridges and position control are on"),
 	ROW(BOOL, "homed", settings.homed, "no", "at first its joints are homed"),
 	ROW(BOOL, "pwm_is_control", settings.pwm_is_control, "yes", "in open loop its status says that control is on"),
-	ROW(INT, "seed", settings.seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	ROW(INT, "seed", settings.seed, "", "1", "0", "0xFFFFFFFF", "seed of the random numbers"),
 	SETTINGS_END,
 };
 

@@ -22,7 +22,7 @@ static const struct settings_row rows[] = {
 	ROW(BOOL, "streams", streams, "no", "dmu: it streams from power-on"),
 	ROW(DURATION, "toggle_delay", toggle_delay_ns, "2ms", "0s", "10s", "dmu: from a toggle to the first sample"),
 	ROW(BOOL, "orientation", orientation, "yes", "mti: it sends a quaternion"),
-	ROW(INT, "seed", seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	ROW(INT, "seed", seed, "", "1", "0", "0xFFFFFFFF", "seed of the random numbers"),
 	SETTINGS_END,
 };
 

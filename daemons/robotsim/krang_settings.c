@@ -15,7 +15,7 @@ const struct settings_row krang_rows[] = {
 	SETTINGS_INT("waist_modules", struct krang_settings, waist_modules, "", "2", "1", "8",
 		     "modules that carry the waist together, of which one is simulated"),
 	REAL(disturbance, "N", "0", "0", "1000", "random push on the base, rms"),
-	SETTINGS_INT("seed", struct krang_settings, seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	SETTINGS_INT("seed", struct krang_settings, seed, "", "1", "0", "0xFFFFFFFF", "seed of the random numbers"),
 	REAL(push_height, "m", "0.5", "-1", "3", "where it is pushed, above the axle"),
 	REAL(fall, "rad", "0.5236", "0.1", "1.5", "it has fallen when its CoM leans farther"),
 	REAL(base_mass, "kg", "75.767", "1", "1000", "of the base with battery, computer and motors"),

@@ -99,7 +99,7 @@ static uint8_t short_state(const struct pcube *m)
 			 (s & PCUBE_STEPS_FULL ? 0x80 : 0));
 }
 
-/* The ten motions: 4 to 8 in units, 9 to 13 in ticks, and ten more with an answer that tells the state. */
+/* The ten motions: 4 to 8 in units, 9 to 13 in ticks, and ten more with an answer that holds the state. */
 static bool read_move(const struct pcube *m, const struct frame *f, struct pcube_move *move, bool *with_state)
 {
 	static const enum pcube_mode modes[] = {

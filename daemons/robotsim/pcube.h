@@ -263,7 +263,7 @@ struct pcube {
 	int64_t watchdog_ns; /* trips then, if armed */
 	double heat;	     /* of the motor: seconds at twice the nominal power */
 	double zero;	     /* reading = joint's position + zero */
-	bool wrong_position; /* the next one it tells */
+	bool wrong_position; /* the next one it sends */
 	double push_nm;
 	int64_t push_until_ns;
 	uint64_t random;
@@ -310,7 +310,7 @@ static inline double pcube_seconds(int64_t ns)
 unsigned int pcube_value_get(struct pcube *m, uint8_t id, uint8_t bytes[4]);
 /* -1: no such parameter or length; else the answer's status. */
 int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned int n);
-float pcube_value_position(struct pcube *m); /* that it tells now */
+float pcube_value_position(struct pcube *m); /* that it sends now */
 void pcube_values_reset(struct pcube *m);    /* what can be set, as it is in flash */
 float pcube_value_f32(const uint8_t bytes[4]);
 uint32_t pcube_value_u32(const uint8_t bytes[4]);

@@ -55,7 +55,7 @@ const struct settings_row pcube_rows[] = {
 	    "status of a refused request; that of others is the driver's ack_ok"),
 	ROW(BOOL, "wrong_after_reset", wrong_after_reset, "yes", "the first position after a reset is off by 0.25 rad"),
 	ROW(BOOL, "absolute", absolute, "no", "it knows its position after power-up"),
-	ROW(INT, "seed", seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	ROW(INT, "seed", seed, "", "1", "0", "0xFFFFFFFF", "seed of the random numbers"),
 	SETTINGS_END,
 };
 /* clang-format on */

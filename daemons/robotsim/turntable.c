@@ -29,7 +29,7 @@ static const struct settings_row rows[] = {
 		      "where it stands at first"),
 	SETTINGS_REAL("noise", struct turntable, encoder.noise, "rad", "0", "0", "1",
 		      "largest random error of the measured position"),
-	SETTINGS_INT("seed", struct turntable, encoder.seed, "", "1", "0", "0xFFFFFFFF", "of the random numbers"),
+	SETTINGS_INT("seed", struct turntable, encoder.seed, "", "1", "0", "0xFFFFFFFF", "seed of the random numbers"),
 	SETTINGS_END,
 };
 

@@ -29,7 +29,8 @@ struct achdds_options {
 static const struct settings_row rows[] = {
 	SETTINGS_STRING("robot", struct achdds_options, robot, NULL,
 			"name of the robot; default: the only one that runs", .value = "R"),
-	SETTINGS_STRING("name", struct achdds_options, name, PROGRAM, "of the channel NAME-event", .value = "NAME"),
+	SETTINGS_STRING("name", struct achdds_options, name, PROGRAM, "name in the channel NAME-event",
+			.value = "NAME"),
 	SETTINGS_STRING("state", struct achdds_options, state, NULL, "where the state is written each second",
 			.value = "FILE"),
 	SETTINGS_BOOL("check", struct achdds_options, check, "no", "check the file and stop"),

@@ -45,7 +45,7 @@ static const char *path_form(const char *text)
 }
 
 const struct settings_row plan_rows[] = {
-	SETTINGS_INT("domain", struct plan, domain, "", NULL, "0", "232", "of DDS; by default ROS_DOMAIN_ID, or 0"),
+	SETTINGS_INT("domain", struct plan, domain, "", NULL, "0", "232", "DDS domain; by default ROS_DOMAIN_ID, or 0"),
 	SETTINGS_TEXT("node", struct plan, name, "achdds", "name of the ROS node", .check = node_form),
 	SETTINGS_TEXT("interface", struct plan, interface, "lo", "the network interface that is used",
 		      .check = interface_form),
@@ -62,21 +62,21 @@ const struct settings_row plan_rows[] = {
 const struct settings_row plan_topic_rows[] = {
 	SETTINGS_TEXT("channel", struct plan_topic, channel, SETTINGS_REQUIRED, "waist-state, or several: \"*-event\"",
 		      .check = channel_form),
-	SETTINGS_TEXT("type", struct plan_topic, type_name, "", "of ROS; by default the usual one of such a topic"),
+	SETTINGS_TEXT("type", struct plan_topic, type_name, "", "ROS type; by default the usual one of such a topic"),
 	SETTINGS_WORD("qos", struct plan_topic, qos, qos_words, "default", "how it is delivered"),
 	SETTINGS_REAL("rate", struct plan_topic, rate, "Hz", "0", "0", "10000",
-		      "of each channel at most; 0: all messages"),
+		      "greatest rate of each channel; 0: all messages"),
 	SETTINGS_TEXT("frame", struct plan_topic, frame, NULL, "frame_id; by default the device", .check = frame_form),
 	SETTINGS_END,
 };
 
 const struct settings_row plan_input_rows[] = {
-	SETTINGS_TEXT("type", struct plan_input, type_name, SETTINGS_REQUIRED, "of ROS: sensor_msgs/JointState"),
+	SETTINGS_TEXT("type", struct plan_input, type_name, SETTINGS_REQUIRED, "ROS type: sensor_msgs/JointState"),
 	SETTINGS_TEXT("device", struct plan_input, device, NULL, "the device that gets the references",
 		      .check = text_name_form),
 	SETTINGS_TEXT("source", struct plan_input, source, NULL, "the source of its refmuxd", .check = text_name_form),
 	SETTINGS_BOOL("estop", struct plan_input, estop, "no", "each message raises the e-stop"),
-	SETTINGS_WORD("who", struct plan_input, who, who_words, SETTINGS_REQUIRED, "may send it"),
+	SETTINGS_WORD("who", struct plan_input, who, who_words, SETTINGS_REQUIRED, "participants that may send it"),
 	SETTINGS_DURATION("valid", struct plan_input, valid_ns, "0", "0", "200ms",
 			  "how long a reference counts from its reception; 0: 5 ticks of the driver"),
 	SETTINGS_END,
@@ -89,11 +89,11 @@ const struct settings_row plan_relay_rows[] = {
 		      .joined = true),
 	SETTINGS_TEXT("receive", struct plan_relay, receive_text, "", "[waist-ref]: channels that come from there",
 		      .joined = true),
-	SETTINGS_WORD("who", struct plan_relay, who, who_words, NULL, "may send references"),
+	SETTINGS_WORD("who", struct plan_relay, who, who_words, NULL, "participants that may send references"),
 	SETTINGS_DURATION("valid", struct plan_relay, valid_ns, "0", "0", "200ms",
 			  "how long a reference counts from its reception, at most; 0: 5 ticks of the driver"),
 	SETTINGS_DURATION("uncertainty", struct plan_relay, uncertainty_ns, "5ms", "10us", "1s",
-			  "of the other clock; if it is larger, nothing is delivered"),
+			  "uncertainty of the other clock; if it is larger, nothing is delivered"),
 	SETTINGS_END,
 };
 

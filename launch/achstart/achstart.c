@@ -44,9 +44,9 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("group", struct achstart_options, group, NULL, "only these daemons, and what they need",
 			.value = "NAME"),
 	SETTINGS_BOOL("virtual", struct achstart_options, clock.on, "no", "run the robot on a clock of its own"),
-	SETTINGS_INT("seed", struct achstart_options, clock.seed, "", "1", "0", NULL, "of start-up times and noise",
-		     .value = "N"),
-	SETTINGS_STRING("rate", struct achstart_options, clock.rate, NULL, "of the clock, times life, or max",
+	SETTINGS_INT("seed", struct achstart_options, clock.seed, "", "1", "0", NULL,
+		     "seed of start-up times and noise", .value = "N"),
+	SETTINGS_STRING("rate", struct achstart_options, clock.rate, NULL, "rate of the clock, times life, or max",
 			.value = "R"),
 	SETTINGS_DURATION("for", struct achstart_options, clock.for_ns, "0", "0", NULL,
 			  "stop after that time; 0: run on"),
@@ -60,7 +60,7 @@ static const struct settings_row rows[] = {
 		      .bare = "1"),
 	SETTINGS_BOOL("uncorrected", struct achstart_options, clock.uncorrected, "no", "charge for the measuring, too"),
 	SETTINGS_DURATION("startup", struct achstart_options, clock.startup_ns, "0", "0", "10s",
-			  "of each process; 0: drawn from the seed"),
+			  "start-up time of each process; 0: drawn from the seed"),
 	SETTINGS_END,
 };
 

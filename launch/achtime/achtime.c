@@ -37,7 +37,7 @@ struct achtime_options {
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRING("page", struct achtime_options, page, NULL, "of the clock", .value = "FILE"),
+	SETTINGS_STRING("page", struct achtime_options, page, NULL, "page of the clock", .value = "FILE"),
 	SETTINGS_REAL("rate", struct achtime_options, rate, "", "0", "0", "1000", "times life; 0: as fast as possible"),
 	SETTINGS_DURATION("for", struct achtime_options, for_ns, "0", "0", NULL,
 			  "after which achstart is asked to stop; 0: never"),

@@ -40,7 +40,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_STRING("arming", struct achweb_options, arming, NULL,
 			"group whose members may act, beside the robot's user", .value = "GROUP"),
 	SETTINGS_STRING("folder", struct achweb_options, folder, NULL,
-			"of the socket for achctl web; by default the robot's", .value = "DIR"),
+			"folder of the socket for achctl web; by default the robot's", .value = "DIR"),
 	SETTINGS_STRING("robot", struct achweb_options, robot, NULL,
 			"name of the robot; default: the only one that runs", .value = "R"),
 	SETTINGS_END,

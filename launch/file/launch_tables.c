@@ -64,7 +64,7 @@ const struct settings_row launch_daemon_rows[] = {
 	SETTINGS_NODE("args", struct launch_daemon, raw.args, NULL, "its arguments; of a driver more of them"),
 	SETTINGS_NODE("bus", struct launch_daemon, raw.bus, NULL, "other buses than the robot file gives it"),
 	SETTINGS_NODE("needs", struct launch_daemon, raw.needs, NULL, "daemons that are ready before it starts"),
-	SETTINGS_INT("priority", struct launch_daemon, priority, "", "0", "0", "99", "of SCHED_FIFO; 0: none"),
+	SETTINGS_INT("priority", struct launch_daemon, priority, "", "0", "0", "99", "SCHED_FIFO priority; 0: none"),
 	SETTINGS_INT("core", struct launch_daemon, core, "", NULL, "0", "1023", "the processor core that it runs on"),
 	SETTINGS_NODE("restart", struct launch_daemon, raw.restart, NULL, "always, never, or a mapping"),
 	SETTINGS_WORD("critical", struct launch_daemon, critical, critical_words, "no",

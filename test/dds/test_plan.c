@@ -141,7 +141,7 @@ TEST(everything_that_is_wrong_has_a_line)
 		  "f:2: qos: \"best\" is not one of default, sensor, latched, log, newest\n" },
 		{ "publish:\n  /imu: {channel: a, rate: -1}\n", "f:2: rate: -1 is below the minimum 0 Hz\n" },
 		{ "subscribe:\n  /a: {device: waist, type: sensor_msgs/JointState}\n",
-		  "f:2: /a: who is missing: may send it\n" },
+		  "f:2: /a: who is missing: participants that may send it\n" },
 		{ "subscribe:\n  /a: {type: sensor_msgs/JointState, who: local}\n",
 		  "f:2: /a: write device: NAME for references, or estop: yes to raise the e-stop\n" },
 		{ "subscribe:\n  /a: {estop: yes, device: waist, type: std_msgs/String, who: local}\n",
