@@ -15,7 +15,7 @@
  * event before.  The header's date is when the file was begun.  Of a trigger block it says only that its line has a
  * date;
  * so the block's date counts if its first event says that the measurement starts there ("0.000000 Start of
- * measurement"), which is how other writers tell the time of the first frame.  Otherwise stamps go on from the header's
+ * measurement"), which is how other writers give the time of the first frame.  Otherwise stamps go on from the header's
  * date, also in the blocks that follow, and a file without such a date takes that of its first block.
  */
 #include <stdio.h>

@@ -79,7 +79,7 @@ void query_say(struct query_text *to, const char *fmt, ...) __attribute__((forma
 /* ---- the client ---- */
 
 /* A connection, not blocking, to the socket at that path: its folder is one of owned_open, and its process belongs to
- * the folder's owner or root.  A descriptor, or -ENOENT (never was), -ECONNREFUSED (is no more), -EACCES, -EAGAIN (many
+ * the folder's owner or root.  A descriptor, or -ENOENT (no socket), -ECONNREFUSED (no process), -EACCES, -EAGAIN (many
  * others want one just now) ... */
 int query_connect(const char *path, struct error_sink *errors);
 /* The same, and waits for its turn until the deadline. */

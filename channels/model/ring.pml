@@ -131,15 +131,15 @@ hidden byte only_one_writer_commits;
 hidden byte retention_is_exact;
 hidden byte no_sleeper_is_left_behind;
 hidden byte sleeper_is_watched;
-hidden byte watcher_leaves_nobody_asleep;
+hidden byte watcher_leaves_none_asleep;
 hidden byte commit_never_goes_back;
 hidden byte no_false_corrupt;
 hidden byte lapped_only_by_a_commit;
-hidden byte overflow_tells_the_length;
+hidden byte overflow_reports_length;
 hidden byte message_is_whole;
 hidden byte message_is_the_one_asked_for;
 hidden byte first_is_the_oldest_unseen;
-hidden byte status_tells_what_was_missed;
+hidden byte status_reports_missed_frames;
 #define ENSURE(name, condition) name = (condition); assert(name)
 
 hidden byte j, sum, lapped, missed;	/* scratch, only inside one d_step: it is lost between steps */
@@ -206,7 +206,7 @@ inline futex_wake()
 		j = 0; \
 		do \
 		:: j < WAITERS -> \
-			ENSURE(watcher_leaves_nobody_asleep, \
+			ENSURE(watcher_leaves_none_asleep, \
 				!asleep[j] || !untimed[j] || asleep_on[j] >= watching[id]); \
 			given_up = given_up || (untimed[j] && commit < watching[id]); \
 			j++ \
@@ -555,7 +555,7 @@ entry:
 		:: !bad && length > 1 ->
 			small = true;
 #ifdef M_OVERFLOW_BEFORE_CHECK
-			ENSURE(overflow_tells_the_length, data[pos] == TAG(want, length));
+			ENSURE(overflow_reports_length, data[pos] == TAG(want, length));
 #endif
 			goto check
 		fi
@@ -603,7 +603,7 @@ check:
 				ENSURE(first_is_the_oldest_unseen, want == due);
 				if
 				:: small ->
-					ENSURE(overflow_tells_the_length, data[pos] == TAG(want, length))
+					ENSURE(overflow_reports_length, data[pos] == TAG(want, length))
 				:: else ->
 					ENSURE(message_is_whole, !mixed);
 					ENSURE(message_is_the_one_asked_for, word == TAG(want, length));
@@ -616,7 +616,7 @@ check:
 #ifdef M_CURSOR_TO_NEWEST
 					cursor = c;
 #endif
-					ENSURE(status_tells_what_was_missed, missed == (TAG_SEQ(word) > got + 1));
+					ENSURE(status_reports_missed_frames, missed == (TAG_SEQ(word) > got + 1));
 					got = TAG_SEQ(word)
 				fi
 			fi;

@@ -193,7 +193,7 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 	/* What halts it from now on is not our halt, which it did not obey or has been reset from. */
 	if (asked_ns > a->halt_ns && !word->halted && !drv_actuator_resetting(a))
 		a->ours_ns = 0;
-	/* While it homes, a late answer may still tell of before. */
+	/* While it homes, a late answer may still be from before. */
 	if (word->homed && !drv_actuator_homing(a))
 		a->zero = DRV_ACTUATOR_ZERO_HOMED;
 	/* Faults of our absence show at once; later ones have another cause. */

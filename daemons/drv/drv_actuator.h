@@ -2,7 +2,7 @@
  *
  *	drv_actuator_init(&a, &before, confirm_ns, now_ns);
  *	actions = drv_actuator_word(&a, &word, asked_ns, t_ns);	the device says how it is
- *	actions = drv_actuator_tick(&a, &goal);			once a tick: what to tell it
+ *	actions = drv_actuator_tick(&a, &goal);			once a tick: what to command
  *	if (actions & DRV_ACTUATOR_DO_HALT)
  *		...
  *	drv_actuator_event(&a, DRV_ACTUATOR_ON_RESET_PUT, now_ns);	what became of it
@@ -56,7 +56,7 @@ struct drv_actuator {
 	bool reset_failed; /* the last one did not help, or was not answered */
 	bool was_excused;  /* a fault that our absence explains was reset; the driver reports it, and sets this back */
 	int64_t excuse_ns, excused_ns; /* our absence, which ended then; and that which the reset under way is for */
-	int64_t ours_ns; /* a word that was asked for from then on and says halted tells of our halt; 0: of another's */
+	int64_t ours_ns; /* a word that was asked for from then on and says halted is of our halt; 0: of another's */
 	int64_t halt_ns; /* the last halt: when it was on the wire, as the driver says; until then at the latest */
 	bool from_rest;	 /* commanded to stop, and not driven since: its ramp begins at velocity 0 */
 	/* A joint that a new process found moving is braked while the process starts.  A reference that comes before

@@ -1,6 +1,6 @@
 /* drv_previous.h: the last state of the previous driver process, read before the first frame is sent.
  *
- * Two places tell of it: the state channel, and $RUN/state/NAME, where achstart keeps the latches it last saw.
+ * Two places hold it: the state channel, and $RUN/state/NAME, where achstart keeps the latches it last saw.
  *
  *	newest state sound, of this boot	found: its latches, and those of the file
  *	newest state not sound			lost

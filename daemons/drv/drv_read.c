@@ -258,7 +258,7 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 	drv->clock_cycle = clock->cycle;
 	drv->clock_cycle_ns = clock->t_cycle_ns;
 	drv->clock_period_ns = clock->period_ns;
-	/* The frame tells better than the channel when the cycle began for the devices. */
+	/* The frame shows better than the channel when the cycle began for the devices. */
 	if (!drv->clock_frame_ns || now_ns - drv->clock_frame_ns > 2 * drv->tick.period_ns)
 		drv_tick_clock(&drv->tick, clock->cycle, clock->t_cycle_ns, clock->period_ns, now_ns);
 }

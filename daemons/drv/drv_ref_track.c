@@ -1,4 +1,4 @@
-/* drv_ref_track.c: the velocity to tell a device that takes velocities.
+/* drv_ref_track.c: the velocity to command to a device that takes velocities.
  *
  * The ramp's velocity is fed forward; what the joint is behind the ramp is made up for by a velocity in proportion.
  * A joint that was held back goes towards a target where its ramp has long arrived, and a proportional velocity alone
@@ -103,7 +103,7 @@ static double track_position(struct drv_ref_track *track, const struct drv_ref_j
 	const double fade_rad = isinf(l->velocity_rad_s) ? INFINITY : l->velocity_rad_s * at->dt_s / 2;
 	double v;
 
-	/* What is to stop must be slower from now on: it does not make up for what it is behind. */
+	/* A joint that has to stop must be slower from now on: it does not make up for what it is behind. */
 	if (track->followed && command->stops)
 		track->bias_rad = bias(command, at);
 	if (!command->stops)

@@ -96,9 +96,9 @@ struct estop_kept estop_kept(const struct estop *e);
 int estop_raise(struct estop *e, enum msg_level level, const char *who, uid_t uid, const char *why,
 		struct error_sink *errors);
 
-/* Puts a lowering for a process that had read `seen`; it is valid only if nothing was written to estop since, and obeyed
- * only by drivers that read it before until_ns.  The Ach sequence number it has if it is valid, in *base: drivers that
- * obey it publish that number.  0, or -errno with a line. */
+/* Puts a lowering for a process that had read `seen`; it is valid only if nothing was written to estop since, and
+ * obeyed only by drivers that read it before until_ns.  The Ach sequence number it has if it is valid, in *base:
+ * drivers that obey it publish that number.  0, or -errno with a line. */
 int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level level, int64_t until_ns, uint64_t epoch,
 		const char *who, uid_t uid, const char *why, uint64_t *base, struct error_sink *errors);
 

@@ -1,4 +1,4 @@
-/* top_draw.c: what is to be seen of the robot, on a screen of any size. */
+/* top_draw.c: draws the robot's state on a screen of any size. */
 #include <stdio.h>
 #include <string.h>
 
