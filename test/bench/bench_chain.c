@@ -16,7 +16,7 @@
 #define LONGEST 32
 #define MESSAGES 300 /* of each transport and length */
 #define WARM_UP 10
-#define PAUSE_NS 500000 /* between messages, so that everyone sleeps again */
+#define PAUSE_NS 500000 /* between messages, so that every reader sleeps again */
 #define PRIORITY 50
 
 static const struct transport *const transports[] = { &transport_ach, &transport_futex, &transport_pipe };

@@ -59,7 +59,7 @@ static void pair_open(struct pair *pair, size_t count, size_t size)
 	must(ach_open(&pair->behind, pair->name, NULL), "ach_open");
 }
 
-/* Once everyone has opened it: nothing is left behind even if the bench is killed. */
+/* Once every process has opened it: nothing is left behind even if the bench is killed. */
 static void pair_forget_name(struct pair *pair)
 {
 	must(ach_unlink(pair->name), "ach_unlink");

@@ -30,7 +30,7 @@ struct transport_floor; /* a futex word and slots in shared memory */
 struct transport_link {
 	const struct transport *kind;
 	size_t size;
-	unsigned readers, depth; /* depth: messages kept, where the transport can be told */
+	unsigned readers, depth; /* depth: messages kept, where the transport has such a setting */
 	int64_t wake_gap_ns;	 /* of a channel's readers; 0: none */
 	union {
 		struct {

@@ -27,7 +27,7 @@ static char said_wrong[ERROR_LINE_MAX];
 /* ---- the owner of the link ---- */
 
 /* Since then no driver has confirmed or received a frame, and each has run a turn. */
-static bool nobody_since(const struct stall_said said[], unsigned int n, int64_t since_ns)
+static bool no_traffic_since(const struct stall_said said[], unsigned int n, int64_t since_ns)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (said[i].turn_ns < since_ns || said[i].confirmed_ns > since_ns || said[i].received_ns > since_ns)
@@ -40,7 +40,7 @@ static bool stands(const struct stall_said said[], unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (said[i].state == SLOTS_STALLED && said[i].since_ns > owner_ns &&
-		    nobody_since(said, n, said[i].since_ns))
+		    no_traffic_since(said, n, said[i].since_ns))
 			return true;
 	return false;
 }

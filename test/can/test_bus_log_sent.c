@@ -231,7 +231,7 @@ TEST(when_the_clock_was_set)
 
 /* ---- what is kept, and when it is written ---- */
 
-TEST(what_is_refused_is_not_kept)
+TEST(refused_frames_are_not_kept)
 {
 	struct frame f = { .id = 1 };
 
@@ -289,7 +289,7 @@ static void play_another(void)
 }
 
 /* A disk that is full: frames are lost, and counted beside the log's damaged lines. */
-TEST(what_cannot_be_written_is_dropped)
+TEST(frames_that_cannot_be_written_are_dropped)
 {
 	struct frame f = { .id = 1 };
 

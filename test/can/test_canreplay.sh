@@ -207,7 +207,7 @@ test_wire() {
 	diff <(cut -d' ' -f3 classic.log classic.log) <(cut -d' ' -f3 rec.log)
 	diff <(cut -d' ' -f3 rec.log) <(cut -d' ' -f3 heard)
 }
-# CAN FD and error frames are none for a wire; the others are sent.
+# A classic wire does not take CAN FD and error frames; the others are sent.
 test_unfit() {
 	local status=0
 	wire

@@ -1,4 +1,4 @@
-/* test_log.c: logs of every format, and what is none.
+/* test_log.c: logs of every format, and files that are not logs.
  *
  * test/can/logs holds samples and, beside each, what is read from it: records as candump -L writes them with their
  * direction, "!" and an error line, "=" and the counts.  TEST_LOG_REBUILD=1 writes them again.

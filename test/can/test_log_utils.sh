@@ -87,7 +87,7 @@ log2asc_four_places() {
 	same "$lib_folder/expected" "$lib_folder/ours"
 }
 
-# Every frame as a CANFD event, in which an error frame is none any more.
+# Every frame as a CANFD event, in which an error frame is not one any more.
 log2asc_all_canfd() {
 	grep -vE ' [23][0-9A-F]{7}#' "$log" >"$lib_folder/no-errors.log"
 	log=$lib_folder/no-errors.log from_log2asc -f || return 1

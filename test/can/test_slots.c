@@ -310,7 +310,7 @@ TEST(a_pdo_that_is_put_again_goes_before_the_waiting_sync)
 	RUN(PUT(0, SYNC, 1), PUT(1, PDO3, 2), SENT(1, PDO3, 2), SENT(1, SYNC, 1), NONE(1));
 }
 
-TEST(what_is_in_flight_keeps_its_place_before_the_next_tick)
+TEST(a_frame_in_flight_keeps_its_place_before_the_next_tick)
 {
 	start_rows(pdo_sync, STEP_REQ + 1, NULL);
 	RUN(TICK(0, 1), SENT(0, PDO1, 1), SENT(0, PDO2, 1), TAKE(0, PDO3, 1), TAKE(0, SYNC, 1), TICK(1, 2), NONE(1),
@@ -561,7 +561,7 @@ TEST(an_answer_needs_a_frame_that_was_taken)
 
 /* ---- deadlines ---- */
 
-TEST(what_waits_too_long_is_dropped)
+TEST(frames_that_wait_too_long_are_dropped)
 {
 	RUN(DOWN(0), PUT(0, REF, 1), PUT(1, REQ, 1), PUT(2, REQ, 2), PUT(3, HALT, 1), NEXT(5 * MS), NONE(5 * MS - 1),
 	    COUNT(expired, 0), NONE(5 * MS), COUNT(expired, 1), NEXT(10 * MS + 1), NONE(10 * MS + 1), COUNT(lost, 1),
@@ -625,7 +625,7 @@ TEST(twice_a_long_deadline_is_a_stall_whatever_was_received)
 	    STATE(SLOTS_STALLED, 200 * MS));
 }
 
-TEST(what_was_received_before_does_not_count)
+TEST(frames_received_before_do_not_count)
 {
 	RUN(RECEIVED(0, 1), PUT(0, REF, 1), TAKE(2 * MS, REF, 1), NEXT(7 * MS));
 }
@@ -689,7 +689,7 @@ TEST(two_in_flight_are_the_probe_however_long_it_takes)
 	    NONE(10001 * MS), PUT(12000 * MS, REF, 3), NONE(12000 * MS), NO_LOSS, STATE(SLOTS_STALLED, 5 * MS));
 }
 
-TEST(one_is_given_up_upon_evidence)
+TEST(one_frame_in_flight_is_given_up_upon_evidence)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REF2, 1), TAKE(0, REF, 1), TAKE(0, REF2, 1), RECEIVED(1, 0x102), NONE(5 * MS + 1),
 	    STATE(SLOTS_STALLED, 5 * MS + 1), RECEIVED(5 * MS + 1, 0x102), NEXT_NEVER, RECEIVED(10 * MS, 0x102),
@@ -789,7 +789,7 @@ TEST(a_depth_that_makes_no_sense_is_named)
 
 /* ---- proof ---- */
 
-TEST(one_in_flight_until_the_first_confirmation)
+TEST(one_frame_is_in_flight_until_the_first_confirmation)
 {
 	start(NULL);
 	slots.proven = false;
@@ -901,7 +901,7 @@ TEST(nothing_is_handed_over_while_the_link_is_down)
 
 /* ---- driver ---- */
 
-TEST(what_a_halt_overtook_can_be_cancelled)
+TEST(frames_that_a_halt_overtook_can_be_cancelled)
 {
 	RUN(PUT(0, REF, 1), PUT(0, REQ, 1), PUT(0, REF2, 1), PUT(0, HALT, 1), CANCEL(REF2), COUNT(cancelled, 1),
 	    PUT(0, CMD, 1), CANCEL(SLOTS_ALL), COUNT(cancelled, 4), TAKE(0, HALT, 1), NONE(0), NO_LOSS);

@@ -214,7 +214,7 @@ TEST(a_full_queue_keeps_the_newest)
 	TEST_ASSERT_EQUAL_UINT(1, slots_in_flight(&one.slots));
 }
 
-TEST(what_no_bus_takes_is_lost)
+TEST(a_frame_that_no_bus_takes_is_lost)
 {
 	struct slots_loss loss;
 
@@ -346,7 +346,7 @@ TEST(dropped_receptions_raise_a_doubt)
 #define FRAME_NS (130 * US)
 #define STALL_FROM (50 * MS)
 #define AFTER (30 * MS)
-#define OWNER_NS (4 * MS)     /* what the link's owner takes to see that everyone is stalled */
+#define OWNER_NS (4 * MS)     /* what the link's owner takes to see that every driver is stalled */
 #define QUESTION_NS (10 * MS) /* how often a driver asks a harmless question while the bus is not proven */
 
 static const struct slots_row stall_rows[] = {

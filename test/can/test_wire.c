@@ -141,7 +141,7 @@ TEST(a_reset_empties_the_queue_and_is_reported_once)
 	TEST_ASSERT_EQUAL(0, bus_receive(imu, &got, 1));
 }
 
-TEST(down_is_down_for_those_who_come_later_too)
+TEST(a_link_is_down_for_programs_that_come_later_too)
 {
 	static struct error_sink ignored;
 	struct bus *host = bus_suite_open("wire:torso", NULL), *late;
@@ -289,7 +289,7 @@ static void send_one(struct bus *bus)
 	bus_send(bus, &frame);
 }
 
-TEST(what_the_dead_left_in_a_shared_controller_is_sent)
+TEST(frames_of_a_dead_program_in_a_shared_controller_are_sent)
 {
 	struct bus *host = bus_suite_open("wire:torso", NULL), *imu;
 
@@ -300,7 +300,7 @@ TEST(what_the_dead_left_in_a_shared_controller_is_sent)
 	TEST_ASSERT_EQUAL(BUS_LOCAL, bus_suite_receive(host, 1)->flags);
 }
 
-TEST(what_the_last_of_a_controller_left_is_not)
+TEST(frames_of_the_last_program_of_a_controller_are_not_sent)
 {
 	struct bus *imu, *other;
 	struct frame frame = bus_suite_frame("124#01");

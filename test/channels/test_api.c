@@ -463,7 +463,7 @@ TEST(test_lock_source)
 	lib_gate_wait(s.gate, 1);
 	TEST_ASSERT_EQUAL_INT(ACH_EAGAIN, ACH_LOCKED);
 	LIB_ASSERT_STATUS(ACH_LOCKED, open_source(&chan, s.name, 1));
-	LIB_ASSERT_STATUS(ACH_OK, open_source(&chan, s.name, 0)); /* who does not ask is not refused */
+	LIB_ASSERT_STATUS(ACH_OK, open_source(&chan, s.name, 0)); /* a caller that does not ask is not refused */
 	LIB_ASSERT_STATUS(ACH_OK, ach_put(&chan, "a", 1));
 	LIB_ASSERT_STATUS(ACH_OK, ach_close(&chan));
 	LIB_ASSERT_STATUS(ACH_LOCKED, open_source(&chan, s.name, 1));

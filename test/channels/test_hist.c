@@ -169,7 +169,7 @@ TEST(test_empty)
 
 	TEST_ASSERT_EQUAL_MEMORY(&zeroes, &hist, sizeof hist);
 	TEST_ASSERT_EQUAL_INT64(0, hist_quantile(&hist, 0.5));
-	hist_add(&hist, 5); /* the min_ns of 0 was none */
+	hist_add(&hist, 5); /* the min_ns of 0 was not a value */
 	TEST_ASSERT_EQUAL_INT64(5, hist.min_ns);
 	TEST_ASSERT_EQUAL_UINT64(1, hist.count);
 }

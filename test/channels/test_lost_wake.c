@@ -106,7 +106,7 @@ static void cancel_handler(int sig)
 	(void)ach_cancel(&test.own, NULL);
 }
 
-/* Reads one message after the other in its way, and tells how far it is.  SIGUSR1 ends it. */
+/* Reads one message after the other in its way, and publishes how far it is.  SIGUSR1 ends it. */
 static int waiter_body(void *arg)
 {
 	struct sigaction action = { .sa_handler = cancel_handler };
@@ -317,7 +317,7 @@ TEST(test_watcher_wakes_all)
 	}
 	printf("crowd: %u sleeps with a slice, %u without; %u woken, %u timed out\n", shared->timed, shared->untimed,
 	       shared->woken, shared->timed_out);
-	/* Many may begin with no message between them, after a wake or a slice; but a crowd of timers is none. */
+	/* Many may begin with no message between them, after a wake or a slice; but not a crowd of timers. */
 	TEST_ASSERT_TRUE_MESSAGE(shared->untimed >= 3 * (CROWD - 1), "one watches, the others rely on it");
 	TEST_ASSERT_TRUE_MESSAGE(shared->timed_out > 0, "a slice has ended");
 }
@@ -329,7 +329,7 @@ TEST(test_another_takes_the_watch_over)
 		TEST_ASSERT_EQUAL(0, kill(test.waiters[3 - left], SIGUSR1));
 		TEST_ASSERT_EQUAL(0, lib_join(test.waiters[3 - left]));
 		test.waiters[3 - left] = 0;
-		until_waiting(1); /* whom it woke sleep again */
+		until_waiting(1); /* those that it woke sleep again */
 		TEST_ASSERT_TRUE_MESSAGE(hint_is_watched(), "by another");
 	}
 	put_and_die_before_the_wake(1);
@@ -355,7 +355,7 @@ TEST(test_watcher_woken_for_nothing)
 	until_got(2);
 }
 
-/* What the watcher cannot do any more is left to the next put, or to the next who opens. */
+/* What the watcher cannot do any more is left to the next put, or to the next process that opens. */
 TEST(test_watcher_killed_too)
 {
 	ach_channel_t next;

@@ -249,7 +249,7 @@ TEST(the_statistics_count_the_messages_of_each_channel)
 	TEST_ASSERT_EQUAL_MEMORY(expected, file + at + before, sizeof(expected) - 1);
 }
 
-TEST(a_message_that_was_made_in_its_place_is_as_one_that_is_copied)
+TEST(a_message_made_in_its_place_is_the_same_as_a_copied_message)
 {
 	uint8_t data[300], *copied;
 	size_t copied_len = 0;

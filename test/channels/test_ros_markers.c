@@ -321,7 +321,7 @@ TEST(arms_hang_bend_forward_and_turn)
 	is_turned(ARM + 3, -sqrt(0.5), -sqrt(0.5), 0, 0);
 }
 
-TEST(what_is_not_known_is_not_drawn)
+TEST(a_part_with_an_unknown_position_is_not_drawn)
 {
 	static const struct {
 		double *value;

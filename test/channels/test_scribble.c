@@ -400,7 +400,7 @@ static void use_reserve(ach_channel_t *chan, uint64_t n)
 	allow(ach_commit(chan, n % 5 ? max : 0), ACH_MASK_OK | ACH_MASK_CORRUPT, "commit");
 }
 
-/* One who waits without a deadline may have nothing more to come. */
+/* For a waiter without a deadline nothing more may come. */
 static void stop_waiting(int sig)
 {
 	(void)sig;

@@ -117,7 +117,7 @@ TEST(test_no_trace)
 	snapshot_take(&snap, &chan);
 	TEST_ASSERT_EQUAL_UINT64(hint, atomic_load(chan.handle->hint));
 	TEST_ASSERT_FALSE(snap.waited);
-	ach_ring_bell(chan.handle, 2); /* as who waits for message 2 */
+	ach_ring_bell(chan.handle, 2); /* as a waiter for message 2 does */
 	snapshot_take(&snap, &chan);
 	TEST_ASSERT_TRUE(snap.waited);
 }
@@ -209,5 +209,5 @@ TEST(test_alive)
 	TEST_ASSERT_TRUE(snapshot_alive((uint32_t)getpid()));
 	TEST_ASSERT_TRUE(snapshot_alive(1)); /* perhaps another user's */
 	TEST_ASSERT_FALSE(snapshot_alive(0));
-	TEST_ASSERT_FALSE(snapshot_alive(UINT32_MAX)); /* -1 would be everybody */
+	TEST_ASSERT_FALSE(snapshot_alive(UINT32_MAX)); /* -1 would be every process */
 }

@@ -80,7 +80,7 @@ TEST(a_move_arrives_and_ends)
 	TEST_ASSERT_EQUAL(0, controller_lib_stop(SIGTERM));
 }
 
-TEST(what_cannot_be_done_is_refused_with_a_reason)
+TEST(a_command_that_cannot_be_done_is_refused_with_a_reason)
 {
 	static const struct {
 		const char *key, *value, *why;

@@ -157,7 +157,7 @@ TEST(what_is_free_after_our_halt_is_not_halted_by_us)
 
 /* ---- homed ---- */
 
-TEST(what_was_never_homed_is_not_lost)
+TEST(a_position_never_homed_is_not_lost)
 {
 	in(DRV_ACTUATOR_UNKNOWN, none);
 	a.zero = DRV_ACTUATOR_ZERO_UNKNOWN;

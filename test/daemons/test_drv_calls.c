@@ -291,7 +291,7 @@ static void send_what_is_not_declared(void)
 	TEST_ASSERT_EQUAL(0, drv_send(DRIVER, FAKE_LATEST, &frame)); /* shorter is fine */
 }
 
-TEST(what_is_not_declared_cannot_leave)
+TEST(frames_that_are_not_declared_cannot_leave)
 {
 	drv_lib_at(3, send_what_is_not_declared);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -407,7 +407,7 @@ static void send_and_cancel(void)
 	drv_cancel(DRIVER, 2);
 }
 
-TEST(what_is_cancelled_does_not_leave)
+TEST(cancelled_frames_do_not_leave)
 {
 	drv_lib_at(3, send_and_cancel);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));

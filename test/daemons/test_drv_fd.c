@@ -154,7 +154,7 @@ TEST(the_longest_frame_counts)
 
 /* ---- questions ---- */
 
-/* The byte that is repeated is none of the first eight. */
+/* The byte that is repeated is not one of the first eight. */
 static const struct drv_question far_question = {
 	.send = 2, .receive = 2, .echo = { { 20, 9, 0xFF } }, .late_ns = 12 * DRV_LIB_MS, .lost_ns = 40 * DRV_LIB_MS
 };

@@ -1,4 +1,4 @@
-/* test_drv_joints.c: what the loop tells each joint in a tick, by how it is measured and what may move. */
+/* test_drv_joints.c: what the loop commands to each joint in a tick, by how it is measured and what may move. */
 #include <math.h>
 
 #include "daemons/drv/drv_inside.h"
@@ -405,7 +405,7 @@ TEST(an_older_sample_does_not_count)
 	TEST_ASSERT_FALSE(tick()->stops);
 }
 
-TEST(what_measures_nothing_stands_at_once)
+TEST(a_joint_that_measures_nothing_stands_at_once)
 {
 	drv.ramps[0].no_position = true;
 	want(0, MSG_MODE_VELOCITY, 0.4);

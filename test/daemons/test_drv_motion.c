@@ -134,7 +134,7 @@ TEST(hold_is_not_armed)
 	TEST_ASSERT_EQUAL(3, count_sent(0x203));
 }
 
-TEST(what_balances_goes_on_at_hold)
+TEST(a_driver_that_balances_goes_on_at_hold)
 {
 	carelessly();
 	drv_lib_at(2, drv_lib_arm);
@@ -220,7 +220,7 @@ static void send_and_latch(void)
 }
 
 /* Decided, and no longer allowed when it would leave. */
-TEST(what_was_put_is_withdrawn)
+TEST(a_frame_that_was_put_is_withdrawn)
 {
 	unsigned int withheld = 1;
 
@@ -531,7 +531,7 @@ static bool stopped;
 DRV_LIB_HOOK(leave_alone, drv_not_driven(fake.drv, 0, stopped));
 
 /* Driven again it begins at what is measured, or at rest if its device has stopped it. */
-TEST(what_was_not_driven_begins_again)
+TEST(a_joint_that_was_not_driven_begins_again)
 {
 	for (int i = 0; i < 2; i++) {
 		drv_lib_end();

@@ -149,7 +149,7 @@ TEST(a_sensor_cannot_tick_on_references)
 	said_only("faked[arm]: fatal: tick: faked takes no references to tick on\n");
 }
 
-TEST(what_cannot_wait_does_not_run)
+TEST(a_driver_that_cannot_wait_does_not_run)
 {
 	epoll_error = ENOSPC;
 	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
@@ -691,12 +691,12 @@ static void open_early(unsigned int fail, unsigned int expected)
 	TEST_ASSERT_EQUAL(expected, opens);
 }
 
-TEST(what_a_spare_has_opened_is_not_opened_again)
+TEST(channels_that_a_spare_has_opened_are_not_opened_again)
 {
 	open_early(0, 1);
 }
 
-TEST(what_a_spare_could_not_open_is_tried_again)
+TEST(channels_that_a_spare_could_not_open_are_tried_again)
 {
 	open_early(1, 2);
 }
@@ -742,7 +742,7 @@ TEST(at_first_it_is_starting_and_stopped)
 	TEST_ASSERT_EQUAL_UINT32(0, drv_lib.first.state_word[0]);
 }
 
-TEST(what_was_asked_before_is_answered_and_not_done)
+TEST(requests_from_before_are_answered_and_not_done)
 {
 	drv_lib_request(1, MSG_VERB_RESET, "", "");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));

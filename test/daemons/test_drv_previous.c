@@ -223,7 +223,7 @@ TEST(the_channel_and_the_file)
 		{ "nothing published before", empty, "pid 1\nincarnation 2\nlatches -1\n", false, false, 2, 0 },
 		{ "the channel is gone", empty, "pid 1\nincarnation 2\nlatches 0\n", false, true, 2, ALL },
 		{ "the channel is gone, an old file", empty, "pid 1\nincarnation 2\n", false, true, 2, ALL },
-		{ "a file that is none", empty, "nonsense", false, false, 0, 0 },
+		{ "a file that is not valid", empty, "nonsense", false, false, 0, 0 },
 		{ "sound", sound, NULL, true, false, 4, POSITION },
 		{ "sound, its file says more", sound, "pid 1\nincarnation 7\nlatches 4\n", true, false, 7,
 		  POSITION | HALTED },
@@ -384,7 +384,7 @@ TEST(a_file_that_is_too_long_or_too_far_does_no_harm)
 	rmdir(path);
 }
 
-/* The file of another user is none; root's, and his own, are. */
+/* The file of another user does not count; root's, and the user's own, do. */
 static void a_strangers_file_is_none(void)
 {
 	write_file("pid 1\nincarnation 2\nlatches 0\n");

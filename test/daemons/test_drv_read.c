@@ -420,7 +420,7 @@ TEST(several_are_under_way_and_answered_in_any_order)
 }
 
 /* After the answer another one may begin. */
-TEST(one_is_alone_after_the_other)
+TEST(requests_that_run_alone_run_one_after_the_other)
 {
 	fake.answer = DRV_LATER;
 	armed_from_the_second_tick();
@@ -545,7 +545,7 @@ static void home_until_14_ms(void)
 }
 
 /* Put in the third tick, at 10 ms, it is read at 15 ms. */
-TEST(what_is_not_done_by_its_deadline_is_cancelled_at_the_next_tick)
+TEST(a_request_not_done_by_its_deadline_is_cancelled_at_the_next_tick)
 {
 	static const struct {
 		void (*put)(void);
@@ -817,7 +817,7 @@ TEST(requests_that_a_larger_channel_holds_are_not_done_later)
 }
 
 /* Homing requested from the predecessor must not begin by itself. */
-TEST(what_was_asked_before_the_start_is_not_done)
+TEST(requests_from_before_the_start_are_not_done)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, reset);
@@ -851,7 +851,7 @@ TEST(a_new_channel_of_requests_is_found_within_a_second)
 }
 
 /* It may have been there for a while, so the age of its requests is unknown. */
-TEST(what_was_asked_on_the_new_one_before_is_not_done)
+TEST(requests_put_on_a_new_channel_before_it_is_opened_are_not_done)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(3, remove_req);
@@ -952,7 +952,7 @@ static void put_for_any(void)
 	put_ref();
 }
 
-TEST(for_any_incarnation_is_a_setting)
+TEST(references_for_any_incarnation_need_a_setting)
 {
 	armed_from_the_second_tick();
 	drv_lib_at(4, put_for_any);

@@ -573,7 +573,7 @@ TEST(zero_is_at_once)
 
 /* ---- beginnings ---- */
 
-/* For drivers that make up for what a joint is behind its ramp: behind the one before it is no more. */
+/* For drivers that make up for what a joint is behind its ramp: it is not behind the ramp before any more. */
 TEST(a_beginning_is_flagged_once)
 {
 	TEST_ASSERT_TRUE(position_for(1, DT).begins);

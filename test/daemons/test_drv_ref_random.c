@@ -61,7 +61,7 @@ static struct drv_ref_limits random_limits(void)
 	return l;
 }
 
-/* Ticks of a run are about dt_s, but each is another; some are none, some are far too long. */
+/* Ticks of a run are about dt_s, but each differs; some are 0, some are far too long. */
 static double random_dt(double dt_s)
 {
 	double c = chance();

@@ -117,7 +117,7 @@ TEST(a_stop_begins_at_the_measured_velocity)
 }
 
 /* A joint behind its ramp, whose reference ends: it does not hurry. */
-TEST(what_is_to_stop_is_slower_at_once)
+TEST(a_joint_that_has_to_stop_is_slower_at_once)
 {
 	double last;
 
@@ -130,7 +130,7 @@ TEST(what_is_to_stop_is_slower_at_once)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.4, last);
 	at.position_rad = 0.0019;
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.39, go(position(0.0539, 0.38)));
-	/* And it is no more made up for. */
+	/* And it is not made up for any more. */
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.052, drive.bias_rad);
 	/* However far it is behind, it brakes with its ramp; ahead, it brakes harder. */
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.385, go(position(0.0577, 0.385)));
@@ -197,7 +197,7 @@ TEST(having_followed_a_velocity_too)
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.01, go(position(0.7, 0)));
 }
 
-TEST(what_it_is_behind_fades_at_half_its_velocity_limit)
+TEST(the_lag_fades_at_half_the_velocity_limit)
 {
 	limits.acceleration_rad_s2 = INFINITY;
 	stops = true;
@@ -301,7 +301,7 @@ TEST(it_is_made_up_for_slowly_when_a_reference_is_followed)
 	TEST_ASSERT_TRUE(least > -0.3); /* half of the velocity limit, and the loop's own */
 }
 
-TEST(what_was_off_begins_at_what_is_measured)
+TEST(a_drive_that_was_off_begins_at_the_measured_velocity)
 {
 	drive = (struct drv_ref_track){ .on = true, .velocity_rad_s = -0.5 };
 	drive.on = false;

@@ -833,7 +833,7 @@ static void test_how_channels_are_made_and_opened(void)
 
 /* ---- other users ---- */
 
-static struct estop mine; /* of someone else */
+static struct estop mine; /* of another process */
 
 static int as_someone(int (*does)(void), gid_t group)
 {

@@ -6,7 +6,7 @@
  *
  * Messages, on channel a (estop) or b (estop-b):
  *	L l e	lowering to run, hold, estop		H E	raise to hold, to estop
- *	X	invalid message				R	raise to run, which is none
+ *	X	invalid message				R	raise to run, not a valid raise
  * behind which may stand what is wrong with it:
  *	-	its writer had not read the newest message of estop
  *	_	its writer had not read the newest message of estop-b
@@ -146,7 +146,7 @@ static const char *const histories[] = {
 	"a:L =run a:H =hold a:E =estop a:H =estop a:L =run",
 	"a:L =run b:H =hold b:E =estop a:L =run",
 	"a:L =run b:H_ =hold",
-	/* a raise to run is none, and neither is a lowering on estop-b */
+	/* a raise to run is not valid, and neither is a lowering on estop-b */
 	"a:L =run a:R =estop",
 	"a:L =run b:R =estop",
 	"a:L =run b:L =estop",

@@ -144,7 +144,7 @@ TEST(idle_is_a_release_until_the_switch_is_pressed_again)
 	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(1000));
 	event(EV_ABS, ABS_Y, 20, 1000); /* an event of an axis is one */
 	TEST_ASSERT_EQUAL(JOY_ACTIVE, poll_at(2000));
-	event(EV_SYN, SYN_REPORT, 0, 2000); /* and this is none */
+	event(EV_SYN, SYN_REPORT, 0, 2000); /* and this is not one */
 	TEST_ASSERT_EQUAL(JOY_IDLE, poll_at(2001));
 	event(EV_ABS, ABS_Y, 0, 2002);
 	TEST_ASSERT_EQUAL(JOY_IDLE, poll_at(2002));

@@ -155,7 +155,7 @@ TEST(an_invalid_name_is_refused)
 	TEST_ASSERT_EQUAL_STRING("channel a/b: not a valid channel name", first_line);
 }
 
-TEST(one_of_another_user_is_refused)
+TEST(a_channel_of_another_user_is_refused)
 {
 	char line[512];
 	int status;
@@ -336,7 +336,7 @@ TEST(every_message_of_a_channel_that_was_empty_counts)
 	next_is(PORT_MISSED, "new");
 }
 
-TEST(what_is_too_long_is_stepped_over)
+TEST(a_message_that_is_too_long_is_stepped_over)
 {
 	static char large[2000];
 
@@ -429,7 +429,7 @@ TEST(puts_are_numbered)
 	TEST_ASSERT_EQUAL(2, got.header.sequence);
 }
 
-TEST(what_could_not_be_put_is_counted)
+TEST(messages_that_could_not_be_put_are_counted)
 {
 	struct msg_event e = event("mine");
 

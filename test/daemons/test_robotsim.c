@@ -245,7 +245,7 @@ TEST(test_limits_are_not_widened)
 	desk_expect("0EF#08480000803F", "0AF#084800"); /* 1 rad/s */
 	TEST_ASSERT_FLOAT_WITHIN(1e-6, 0.436332f, desk_real(0x48));
 	TEST_ASSERT_EQUAL(1, desk.counts.refused);
-	desk_set_real(0x48, desk_real(0x0A)); /* as it was is no more */
+	desk_set_real(0x48, desk_real(0x0A)); /* the same value does not widen it */
 	TEST_ASSERT_EQUAL(1, desk.counts.refused);
 	desk_is("refused: 0x65");
 	desk_expect("0EF#08480000803F", "0AF#084865");

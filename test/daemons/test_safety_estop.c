@@ -373,7 +373,7 @@ TEST_NEEDS(a_level_that_is_none, SAFETY_VELOCITIES)
 	check_goes_on_when_armed();
 }
 
-/* Longer than any e-stop message, on both channels, and then a lowering by someone who had not read them. */
+/* Longer than any e-stop message, on both channels, and then a lowering by a process that had not read them. */
 TEST_NEEDS(messages_longer_than_the_buffer, SAFETY_VELOCITIES)
 {
 	static const char zeros[800];

@@ -444,7 +444,7 @@ TEST(the_position_can_be_preset)
 	     { 1, "620#4064600000000000", "5A0#42646000E8030000" });
 }
 
-/* ---- nobody talks to it ---- */
+/* ---- no driver talks to it ---- */
 
 TEST(the_last_current_lasts_while_the_host_is_heard_and_ends_with_it)
 {

@@ -174,7 +174,7 @@ TEST(a_slow_channel_beside_busy_ones_is_waited_for)
 	assert_none_missing();
 }
 
-TEST(what_was_there_before_is_read)
+TEST(messages_from_before_are_read)
 {
 	put(1);
 	put(1);

@@ -68,7 +68,7 @@ void rig_turn(void); /* a millisecond; the controller speaks and frames are hear
 	} while (0)
 void rig_wait_begin(void);
 void rig_wait_on(const char *condition, int line);
-uint32_t rig_random(uint32_t below); /* from rig.seed, which a failure tells */
+uint32_t rig_random(uint32_t below); /* from rig.seed, which a failure prints */
 
 /* ---- daemons ---- */
 

@@ -119,7 +119,7 @@ TEST(a_daemon_that_has_done_its_work_is_fine)
 	RIG_ASSERT(!rig_events("once", "ended") && !rig_events("once", "last-line"));
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING);
 	rig_run("achctl", "status");
-	/* What needs it does not need it again; who asks for it has it again. */
+	/* A daemon that needs it does not need it again; a user who asks for it has it again. */
 	rig_run("achctl", "restart then");
 	RIG_ASSERT(rig_events("once", "done") == 1);
 	rig_run("achctl", "start once");

@@ -116,7 +116,7 @@ TEST(what_is_not_sound_is_left_out)
 		{ " alice", "", 1 },
 		{ " alice", " a name that is longer than any can be", 1 },
 		{ "43201000000000 alice", "43201000000001 alice", 1 },
-		{ "alice", "ali\nce", 2 }, /* the rest of a line is none */
+		{ "alice", "ali\nce", 2 }, /* the rest of a line is not a name */
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -141,7 +141,7 @@ TEST(actions_have_a_rate_and_stops_have_none)
 }
 
 /* A call that only shows what to name, and one that is wrong, cost nothing. */
-TEST(what_does_not_begin_has_no_rate)
+TEST(actions_that_do_not_begin_have_no_rate)
 {
 	begin(TOKEN_LOOK | TOKEN_ACT);
 	for (int i = 0; i < 30; i++) {

@@ -287,7 +287,7 @@ TEST(test_virtual)
 	run("ip link del vlink0");
 }
 
-/* A vcan has room for CAN FD frames unless someone took it away. */
+/* A vcan has room for CAN FD frames unless its MTU was set to 16. */
 TEST(test_virtual_without_room_for_fd)
 {
 	const struct link_settings want = { .bitrate = 1000000, .data_bitrate = 5000000 };

@@ -121,7 +121,7 @@ TEST(the_state_is_what_the_battery_measures)
 	TEST_ASSERT_EQUAL(MSG_FLAG_SIMULATED, newest()->header.flags & ~(uint32_t)MSG_FLAG_PARTIAL);
 }
 
-TEST(what_was_never_measured_is_not_a_number)
+TEST(a_value_never_measured_is_not_a_number)
 {
 	device_lib_begin(&what, "cells: 16", "permits: yes", "");
 	device_lib_driver();

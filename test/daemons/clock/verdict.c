@@ -243,7 +243,7 @@ static void check_return(const struct verdict_record *r, size_t state, size_t cl
 			(*locked)++;
 			return;
 		}
-		/* What was skipped under way to this state the next one tells. */
+		/* The next state says what was skipped on the way to this one. */
 		in_vain = r->state[i + 1].skipped == r->state[i].skipped ? in_vain + 1 : 0;
 		if (in_vain == 3 && went_on(r, clock, r->state[i].t_publish_ns))
 			complain("state %llu: the clock of life %u is not followed",

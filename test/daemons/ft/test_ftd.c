@@ -185,7 +185,7 @@ TEST(settings_of_the_sensor)
 	}
 }
 
-TEST(what_cannot_be_measured_with_is_a_fault_until_it_changes)
+TEST(an_unusable_calibration_is_a_fault_until_it_changes)
 {
 	static const struct {
 		const char *wrong, *right, *text;

@@ -42,7 +42,7 @@ static void up_and_driven(void)
 
 /* ---- the comm-error ---- */
 
-TEST(what_our_absence_explains_is_reset_once)
+TEST(a_comm_error_that_our_absence_explains_is_reset_once)
 {
 	f.state |= COMM;
 	fake_tick(&f);
@@ -315,7 +315,7 @@ TEST(a_sent_reset_is_waited_for)
 	TEST_ASSERT_TRUE(trouble());
 }
 
-TEST(one_found_halted_is_not_reset_for_a_fault)
+TEST(a_module_found_halted_is_not_reset_for_a_fault)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.goal.resets = false;
@@ -463,7 +463,7 @@ TEST(a_cause_that_stays_is_not_reset_again)
 	trouble_is("power-fault-15", "module 15: power-fault, voltage; a reset did not clear it; is the cause gone?");
 }
 
-TEST(what_only_power_clears_is_refused)
+TEST(clearing_is_refused_if_only_a_power_cycle_clears_the_fault)
 {
 	up_and_driven();
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR | PCIO_STATE_OVERLOAD;
@@ -635,7 +635,7 @@ static void not_homable(const char *expected)
 	TEST_ASSERT_EQUAL_STRING(expected, why);
 }
 
-TEST(what_cannot_be_homed_says_why)
+TEST(a_module_that_cannot_be_homed_reports_why)
 {
 	not_homable("does not answer");
 	fake_tick(&f);

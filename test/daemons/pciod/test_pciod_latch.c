@@ -44,7 +44,7 @@ static void up(void)
 
 /* ---- found ---- */
 
-TEST(what_is_found_is_compared_with_what_was_left)
+TEST(the_state_found_is_compared_with_the_state_left)
 {
 	static const struct {
 		const char *name;
@@ -136,7 +136,7 @@ TEST(a_halt_that_it_did_not_obey_explains_no_other)
 	TEST_ASSERT_NULL(strstr(fake_commands(&f), "reset"));
 }
 
-TEST(what_goes_by_itself_stays_latched)
+TEST(a_condition_that_ends_by_itself_stays_latched)
 {
 	static const struct {
 		uint32_t set, gone, latches;

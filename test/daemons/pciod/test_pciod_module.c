@@ -48,7 +48,7 @@ TEST(the_first_frames_are_questions)
 	TEST_ASSERT_FALSE(trouble());
 }
 
-TEST(what_was_never_measured_is_not_the_oldest)
+TEST(a_value_never_measured_is_not_the_oldest)
 {
 	fake_ask(&f);
 	fake_answer(&f, PCIOD_Q_VELOCITY, f.now_ns + 2 * MS);
@@ -261,7 +261,7 @@ TEST(a_config_that_is_refused_is_reported)
 	fake_up(&f);
 }
 
-TEST(one_without_acknowledge_is_not_touched)
+TEST(a_module_without_acknowledge_is_not_commanded)
 {
 	f.config |= PCIO_CONFIG_NO_ACKNOWLEDGE;
 	not_up("config-15",
@@ -383,7 +383,7 @@ TEST(nonsense_is_not_a_measurement)
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE, f.m.fresh);
 }
 
-TEST(what_answers_but_not_everything_is_stale)
+TEST(a_module_that_does_not_answer_everything_is_stale)
 {
 	fake_up(&f);
 	f.deaf_to = PCIOD_Q_BIT_STATE;
@@ -617,7 +617,7 @@ TEST(a_module_halted_after_our_reset_waits_for_a_person)
 	TEST_ASSERT_EQUAL_STRING("halted-15", code);
 }
 
-TEST(one_found_halted_is_reset_when_it_may_move)
+TEST(a_module_found_halted_is_reset_when_it_may_move)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;

@@ -487,7 +487,7 @@ TEST(it_is_fed_every_10_ms_whatever_happens)
 	TEST_ASSERT_EQUAL_INT64(5 * MS, pciod_feed_period_ns(&p));
 }
 
-TEST(what_finds_no_room_is_asked_later)
+TEST(questions_without_room_are_asked_later)
 {
 	next_tick();
 	drv.room = 3;
@@ -742,7 +742,7 @@ TEST(a_state_says_what_is_known)
 	TEST_ASSERT_TRUE(isnan(state.position[1]));
 }
 
-TEST(what_no_module_of_ours_says_is_not_looked_at)
+TEST(frames_of_other_modules_are_ignored)
 {
 	struct bus_frame got = { .t_ns = 1, .frame = { .id = 0x0A9, .len = 1 } };
 
