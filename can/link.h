@@ -73,7 +73,7 @@ int link_reset(const char *name, struct error_sink *errors);
 bool link_may_reset(const char *name);
 
 /* Is it an interface that is up and carries no CAN FD frame?  Then a line in errors names the command that mends it.
- * One that is absent or down may come up otherwise. */
+ * An interface that is absent or down may come up otherwise. */
 bool link_is_classic(const char *name, struct error_sink *errors);
 
 /* Is it without hardware?  A wire, or an interface of the kind vcan or vxcan.  False if the interface is missing:

@@ -114,7 +114,7 @@ static void find_key(const struct slots_row *row, const struct frame *frame, uin
 	}
 }
 
-/* One that waits for the same purpose, or NULL. */
+/* A frame that waits for the same purpose, or NULL. */
 static struct slots_waiting *find_same(struct slots *s, unsigned int row, unsigned int behind, uint64_t key,
 				       uint64_t mask)
 {

@@ -104,7 +104,7 @@ byte shared_head;
 
 /* ---- the kernel and the bookkeeping of the run ---- */
 
-/* Whom a scribble may keep from being woken: who may only read can disturb no writer. */
+/* Waiters that a scribble may keep from being woken: a process that may only read can disturb no writer. */
 #if BELL
 #define SCRIBBLED(id) (scribbled && (id) % 2 == 1)
 #else

@@ -20,7 +20,7 @@ static const char *read_piece(char *piece, const struct amciod_list_buses *buses
 	for (unsigned int n = 0; n < WORDS_MAX; n++)
 		words[n] = strtok_r(n ? NULL : piece, " ", &rest);
 	if (!words[1] || (words[2] && strcmp(words[2], "-") != 0) || strtok_r(NULL, " ", &rest))
-		return "not a drive; write 0x20 left, or base:0x20 left, and - behind one that counts backwards";
+		return "not a drive; write 0x20 left, or base:0x20 left, and - behind a drive that counts backwards";
 	colon = strrchr(words[0], ':');
 	if (colon) {
 		*colon = '\0';

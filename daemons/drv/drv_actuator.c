@@ -190,7 +190,7 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 	a->asked_ns = asked_ns;
 	if (a->state == DRV_ACTUATOR_UNKNOWN)
 		find(a);
-	/* What halts it from now on is not our halt, which it did not obey or has been reset from. */
+	/* A halt from now on is not ours, which it did not obey or has been reset from. */
 	if (asked_ns > a->halt_ns && !word->halted && !drv_actuator_resetting(a))
 		a->ours_ns = 0;
 	/* While it homes, a late answer may still be from before. */

@@ -124,7 +124,7 @@ unsigned int drv_monitor(struct drv *drv, unsigned int bus)
 
 #define FULL_CURRENT_S 0.05
 
-/* What balances must have its full current in one tick; for everything else it comes gently. */
+/* A driver that balances must have its full current in one tick; for all others it comes gently. */
 static double slew_of(const struct drv *drv, const struct robot_limits *from)
 {
 	if (isfinite(from->current_slew) || drv->setup.balance)

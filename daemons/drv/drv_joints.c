@@ -33,7 +33,7 @@ static struct sample sample_of(const struct drv *drv, unsigned int joint, int64_
 	}
 	s.fresh = s.age_ns < old_ns;
 	s.stale = s.age_ns >= stale_ns;
-	/* What measures neither a position nor a velocity has nothing that grows old. */
+	/* A joint that measures neither a position nor a velocity has nothing that grows old. */
 	if (drv->ramps[joint].no_position && isnan(state->velocity[joint]))
 		s.stale = false;
 	s.rad_s = state->velocity[joint];

@@ -286,7 +286,7 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 	return status ? EXIT_WORLD : 0;
 }
 
-/* What fails here is tried again, and reported, when the driver is needed. */
+/* A call that fails here is tried again, and reported, when the driver is needed. */
 bool drv_stand_by(struct drv *drv)
 {
 	const struct drv_driver *d = drv->driver;

@@ -19,7 +19,7 @@ static __attribute__((noinline)) void touch_stack(void)
 
 static int lock_memory(struct error_sink *errors)
 {
-	/* What is freed stays with the process, and no allocation makes a mapping of its own. */
+	/* Freed memory stays with the process, and no allocation makes a mapping of its own. */
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_MMAP_MAX, 0);
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))

@@ -70,7 +70,7 @@ static const char *name_bus(const void *of, unsigned int bus)
 
 /* ---- all of it ---- */
 
-/* What is said about single modules is about some that there are: those from first on. */
+/* Settings of single modules name modules that exist: those from first on. */
 static int check_modules(const struct sim *sim, const struct robot_device *device, size_t first,
 			 struct error_sink *errors)
 {

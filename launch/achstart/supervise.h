@@ -1,6 +1,6 @@
 /* supervise.h: the supervisor: one loop over processes, what they publish, links and commands.
  *
- * What is done about a daemon is policy.h's, and supervised.h carries it out.  Nothing in the loop waits for a daemon:
+ * policy.h decides what is done about a daemon, and supervised.h carries it out.  Nothing in the loop waits for one:
  * starting one waits for exec alone.
  */
 #ifndef LAUNCH_ACHSTART_SUPERVISE_H

@@ -162,7 +162,7 @@ static bool send_message(struct client *c, uint32_t subscription, const struct m
 	return true;
 }
 
-/* One that only this studio gets. */
+/* Sends a message that only this studio gets. */
 static bool send_own(struct client *c, uint32_t subscription, const struct ros_map *map, const void *msg, size_t len,
 		     const char *device, const struct view *v)
 {
