@@ -67,6 +67,5 @@ int options_main(struct options *options, int *argc, char **argv);
 
 /* Prints what was asked for. */
 void options_answer(const struct options *options, FILE *to);
-void options_help(const struct options *options, FILE *to);
 
 #endif

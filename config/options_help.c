@@ -66,7 +66,7 @@ static int help_column(const struct settings_row *row)
 	return INDENT + widest + WRAP_GAP;
 }
 
-void options_help(const struct options *options, FILE *to)
+static void print_help(const struct options *options, FILE *to)
 {
 	const struct settings_row always[] = {
 		{ .key = "settings", .unit = "", .help = "list the settings that --set and the robot file take" },
@@ -98,7 +98,7 @@ void options_answer(const struct options *options, FILE *to)
 		settings_defaults(options->settings, &ignored);
 		settings_print(options->settings, to);
 	} else {
-		options_help(options, to);
+		print_help(options, to);
 	}
 }
 

@@ -8,7 +8,8 @@
 
 const char *const mcapfile_compressions[] = { [MCAP_NONE] = "none", [MCAP_LZ4] = "lz4", [MCAP_ZSTD] = "zstd", NULL };
 
-int mcapfile_write(void *mcapfile, const void *bytes, size_t len)
+/* Writes all of it; of a file that has no room for all, cuts off what it has got.  0 or -errno. */
+static int write_all(void *mcapfile, const void *bytes, size_t len)
 {
 	const struct mcapfile *f = mcapfile;
 	size_t written = 0;
@@ -22,7 +23,7 @@ int mcapfile_write(void *mcapfile, const void *bytes, size_t len)
 int mcapfile_open(struct mcapfile *f, int fd, enum mcap_compression compression)
 {
 	const struct mcap_options options = {
-		.compression = compression, .library = "endplate " TOOL_VERSION, .write = mcapfile_write, .to = f
+		.compression = compression, .library = "endplate " TOOL_VERSION, .write = write_all, .to = f
 	};
 
 	f->fd = fd;

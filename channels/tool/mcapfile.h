@@ -16,9 +16,6 @@ extern const char *const mcapfile_compressions[]; /* the words of enum mcap_comp
 int mcapfile_open(struct mcapfile *f, int fd, enum mcap_compression compression);
 void mcapfile_close(struct mcapfile *f); /* fd stays open */
 
-/* Writes all of it; of a file that has no room for all, cuts off what it has got.  0 or -errno. */
-int mcapfile_write(void *mcapfile, const void *bytes, size_t len);
-
 /* writer_options.convert: with is a struct mcapfile. */
 int64_t mcapfile_convert(void *with, int fd, const char *items, size_t len, bool last);
 

@@ -13,11 +13,6 @@ static const char *const colours[DOCTOR_VERDICTS] = {
 	[DOCTOR_OK] = "32", [DOCTOR_WARN] = "33", [DOCTOR_FAIL] = "1;31", [DOCTOR_UNSEEN] = "36", [DOCTOR_SKIP] = "2",
 };
 
-const char *doctor_verdict_word(enum doctor_verdict verdict)
-{
-	return words[verdict];
-}
-
 void doctor_part(struct doctor_report *report, const char *fmt, ...)
 {
 	va_list args;

@@ -36,7 +36,6 @@ enum doctor_verdict {
 	DOCTOR_SKIP,   /* it does not apply */
 	DOCTOR_VERDICTS,
 };
-const char *doctor_verdict_word(enum doctor_verdict verdict);
 
 #define DOCTOR_PART_MAX 200
 #define DOCTOR_FOUND_MAX 320

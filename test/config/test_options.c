@@ -221,13 +221,13 @@ TEST(help_of_little)
 {
 	static const struct settings_row none[] = { SETTINGS_END };
 	struct options little = {
-		.program = "ach ls", .about = "lists channels", .rows = none, .arguments = "[NAME...]"
+		.program = "ach ls", .about = "lists channels", .rows = none, .arguments = "[NAME...]", .answer = "help"
 	};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
 
-	options_help(&little, to);
+	options_answer(&little, to);
 	fclose(to);
 	TEST_ASSERT_EQUAL_STRING("usage: ach ls [NAME...]\n"
 				 "ach ls: lists channels\n"
