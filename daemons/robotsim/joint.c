@@ -45,13 +45,6 @@ static double friction(const struct joint *j, double torque_nm, bool brake)
 	return -sign(j->velocity == 0 ? torque_nm : j->velocity) * (j->friction_nm + more_nm);
 }
 
-double joint_output_nm(const struct joint *j, double motor_nm, double load_nm, bool brake)
-{
-	const double inner_nm = motor_nm - j->viscous * j->velocity;
-
-	return inner_nm + friction(j, inner_nm + load_nm, brake);
-}
-
 /* ---- pieces of a step ---- */
 
 /* A motion with v' = acceleration - decay v. */

@@ -12,9 +12,8 @@
  *
  * A joint that is part of a body has no inertia of its own.  Then the body is integrated elsewhere:
  *
- *	motor_nm = joint_motor_nm(&joint, &drive);
- *	torque_nm = joint_output_nm(&joint, motor_nm, load_nm, brake);	into the body
- *	joint_carry(&joint, position, velocity);			from the body
+ *	joint_carry(&joint, position, velocity);	from the body
+ *	motor_nm = joint_motor_nm(&joint, &drive);	and its current
  *
  * Pure: nothing here allocates, blocks or reads a clock.
  */
@@ -61,8 +60,6 @@ void joint_step(struct joint *joint, const struct joint_drive *drive, double dt_
 
 /* The motor's torque at the joint, at its present velocity; sets current and limited. */
 double joint_motor_nm(struct joint *joint, const struct joint_drive *drive);
-/* The torque of motor and friction on the body, on which load_nm acts from elsewhere; -load_nm while it sticks. */
-double joint_output_nm(const struct joint *joint, double motor_nm, double load_nm, bool brake);
 void joint_carry(struct joint *joint, double position, double velocity);
 
 /* ---- its encoder ---- */

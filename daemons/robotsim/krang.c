@@ -299,12 +299,6 @@ void krang_place(struct krang *k, enum krang_start start, double waist_rad)
 	krang_step(k, &(struct krang_input){ .waist_rad = waist_rad }, 0);
 }
 
-void krang_init(struct krang *k, const struct krang_settings *settings, double waist_rad)
-{
-	*k = (struct krang){ .settings = *settings };
-	krang_place(k, (enum krang_start)settings->start, waist_rad);
-}
-
 /* ---- what can be seen of it ---- */
 
 double krang_lean_rad(const struct krang *k)

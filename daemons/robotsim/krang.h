@@ -1,9 +1,9 @@
 /* krang.h: Golem Krang's body: a base on two wheels, and an upper body on a waist (hw-docs/krang-body.md).
  *
- *	struct krang krang;
+ *	struct krang krang = { .settings = settings };
  *	struct krang_input in = { .left_a = 3, .right_a = 3, .waist_rad = 0.3 };
  *
- *	krang_init(&krang, &settings, 0.3);
+ *	krang_place(&krang, KRANG_START_STANDING, 0.3);
  *	for (;;)
  *		krang_step(&krang, &in, 0.5e-3);
  *
@@ -69,15 +69,14 @@ struct krang {
 	unsigned int falls;
 };
 
-/* As settings->start says, with the waist at this angle. */
-void krang_init(struct krang *k, const struct krang_settings *settings, double waist_rad);
+/* From its settings, with the waist at this angle; falls are kept. */
 void krang_place(struct krang *k, enum krang_start start, double waist_rad);
 /* With dt_s 0 it only computes accelerations and the waist's load. */
 void krang_step(struct krang *k, const struct krang_input *in, double dt_s);
 
-double krang_balance_rad(const struct krang *k, double waist_rad); /* pitch with the CoM above the axle */
+double krang_balance_rad(const struct krang *k, double waist_rad); /* pitch with the CoM above the axle; for tests */
 double krang_lean_rad(const struct krang *k);			   /* of the CoM, wheels left out; positive forwards */
-double krang_energy_j(const struct krang *k);
+double krang_energy_j(const struct krang *k);			   /* for tests */
 /* A wheel relative to the base, positive forwards. */
 double krang_wheel_rad(const struct krang *k, bool right);
 double krang_wheel_rad_s(const struct krang *k, bool right);

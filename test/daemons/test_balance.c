@@ -68,16 +68,14 @@ static void begin_controller(void)
 
 static void begin(enum krang_start start, double waist_rad)
 {
-	struct krang_settings body = { 0 };
-	struct settings rows = { .rows = krang_rows, .values = &body };
+	struct settings rows = { .rows = krang_rows, .values = &r.krang.settings };
 	struct settings own = { .rows = balanced_settings_rows, .values = &r.settings };
 	struct error_sink errors = { 0 };
 
 	memset(&r, 0, sizeof(r));
 	TEST_ASSERT_EQUAL(0, settings_defaults(&rows, &errors));
 	TEST_ASSERT_EQUAL(0, settings_defaults(&own, &errors));
-	body.start = (int)start;
-	krang_init(&r.krang, &body, waist_rad);
+	krang_place(&r.krang, start, waist_rad);
 	begin_controller();
 	r.random = 1;
 	r.noise = 1;

@@ -30,10 +30,16 @@ void setUp(void)
 	in = (struct krang_input){ 0 };
 }
 
+static void place(double waist_rad)
+{
+	krang = (struct krang){ .settings = with };
+	krang_place(&krang, (enum krang_start)with.start, waist_rad);
+}
+
 /* Upright, except for its lean, and without friction and floor. */
 static void begin(double waist_rad, double lean_rad)
 {
-	krang_init(&krang, &with, waist_rad);
+	place(waist_rad);
 	krang.pitch_rad += lean_rad;
 	in.waist_rad = waist_rad;
 	krang_step(&krang, &in, 0);
@@ -230,7 +236,7 @@ TEST(test_locked_waist_makes_one_body)
 	{
 		const double end = krang.pitch_rad;
 
-		krang_init(&krang, &with, ph);
+		place(ph);
 		krang.pitch_rad = pitch;
 		in.waist_rad = ph;
 		pass(1);
