@@ -35,7 +35,8 @@
 #define NOTIFY_RETRY_NS 25000000 /* after -EAGAIN: the socket was full, of the words of others perhaps */
 
 /* At most one in 100 ms over any length of time, and never two within 90: the 10 are for the jitter of a caller
- * with a period of 100 ms; otherwise every second beat would be refused.  Pure; all zeroes to begin with. */
+ * with a period of 100 ms; otherwise every second beat would be refused.  Pure; all zeroes to begin with;
+ * declared for tests. */
 struct notify_rate {
 	int64_t next_ns; /* when the next is due */
 	bool started;
@@ -69,7 +70,7 @@ int notify_status(struct notify *n, int64_t now_ns, const char *text); /* contro
 int notify_watchdog(struct notify *n, int64_t now_ns);
 int notify_flush(struct notify *n, int64_t now_ns); /* no system call unless something is left to be sent */
 
-/* Anything else: assignments, one per line.  At once, and outside the rate; does not stay. */
+/* Anything else, for tests: assignments, one per line.  At once, and outside the rate; does not stay. */
 int notify_send(struct notify *n, const char *assignments);
 
 #endif

@@ -98,7 +98,7 @@ void vt_page_pass(struct vt_end *end); /* hands the token over */
 /* Waits for the token and takes it; with while_ns, for so long in real time at most.  Has it the token? */
 bool vt_page_await(struct vt_end *end, int64_t while_ns);
 void vt_page_leave(struct vt_end *end); /* with the token: no longer a participant */
-void vt_page_ring(struct vt_end *end);	/* wakes the coordinator */
+void vt_page_ring(struct vt_end *end);	/* wakes the coordinator; declared for tests */
 
 /* A slot for a process that is about to be started, by the holder of the token.  Its first turn is after startup_ns. */
 void vt_page_expect(struct vt_end *end, int slot, const char *name, int64_t startup_ns);

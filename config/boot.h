@@ -8,7 +8,7 @@
  * boot has the id 0. */
 int boot_id_read(uint64_t boot[2]);
 
-/* A boot id as the kernel writes it, 8-4-4-4-12 hexadecimal digits and perhaps a newline.  0 or -EINVAL. */
+/* A boot id as the kernel writes it, 8-4-4-4-12 hexadecimal digits and perhaps a newline.  For tests.  0 or -EINVAL. */
 int boot_id_parse(uint64_t boot[2], const char *text);
 
 #endif

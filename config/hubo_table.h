@@ -116,8 +116,8 @@ extern const char *const hubo_sensor_names[HUBO_SENSORS + 1]; /* RHFT LHFT ...; 
 
 /* ---- reading ---- */
 
-/* All of the text of one file; name begins the error lines.  Joints first: the home file refers to them.  0, or -EINVAL
- * with lines in errors. */
+/* All of the text of one file, for tests; name begins the error lines.  Joints first: the home file refers to them.  0,
+ * or -EINVAL with lines in errors. */
 int hubo_table_joints(struct hubo_table *table, const char *name, const char *text, struct error_sink *errors);
 int hubo_table_sensors(struct hubo_table *table, const char *name, const char *text, struct error_sink *errors);
 int hubo_table_homes(struct hubo_table *table, const char *name, const char *text, struct error_sink *errors);

@@ -9,7 +9,8 @@
 
 #define NEAREST_LEN_MAX 64 /* longer words are near nothing */
 
-/* Letters to insert, remove, replace or swap with a neighbour to make b of a; NEAREST_LEN_MAX + 1 for long words. */
+/* Letters to insert, remove, replace or swap with a neighbour to make b of a; NEAREST_LEN_MAX + 1 for long words.
+ * Declared for tests. */
 size_t nearest_distance(const char *a, const char *b);
 
 /* Is candidate nearer to word than *best (NULL: nothing yet), and near enough for a slip of the finger?  Then it is

@@ -109,6 +109,7 @@ struct robot {
 
 /* 0; or -errno, everything that is wrong in errors, and nothing to close. */
 int robot_open(struct robot *robot, const char *path, struct error_sink *errors);
+/* The same from memory, for tests; name begins error lines. */
 int robot_open_text(struct robot *robot, const char *name, const char *text, size_t len, struct error_sink *errors);
 void robot_close(struct robot *robot);
 

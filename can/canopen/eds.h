@@ -35,7 +35,7 @@ struct eds {
 
 /* 0, or -EINVAL or -errno with lines in errors. */
 int eds_read(struct eds *eds, const char *path, struct error_sink *errors);
-/* The same from memory; name begins error lines. */
+/* The same from memory, for tests; name begins error lines. */
 int eds_parse(struct eds *eds, const char *name, const char *text, size_t len, struct error_sink *errors);
 void eds_free(struct eds *eds);
 

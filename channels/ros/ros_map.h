@@ -81,7 +81,7 @@ const struct ros_type *ros_type_by_name(const char *name); /* also without /msg;
 
 /* The definition and those that it refers to, as ros2msg has them.  Returns the length. */
 size_t ros_schema(const struct ros_type *type, char text[ROS_SCHEMA_MAX]);
-/* One definition: "std_msgs/Header".  Returns the length, as snprintf does; 0: it is not known. */
+/* One definition: "std_msgs/Header".  Returns the length, as snprintf does; 0: it is not known.  For tests. */
 size_t ros_definition(const char *name, char *text, size_t size);
 
 /* ---- from Endplate ---- */

@@ -51,7 +51,7 @@ struct drv_previous_file {
 	uint32_t latches;
 };
 
-/* text: the file's; pid: of this process, session: of its session, whose leader achstart started. */
+/* text: the file's; pid: of this process, session: of its session, whose leader achstart started.  For tests. */
 struct drv_previous_file drv_previous_parse(const char *text, const uint64_t boot[2], int pid, int session);
 
 /* Reads the channel, from its oldest message on, and the file of the daemon `name`. */

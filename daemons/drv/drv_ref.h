@@ -139,7 +139,7 @@ struct drv_ref_joint {
 	double target_rad; /* of the last position reference */
 };
 
-/* Starts the ramp at the measured state. */
+/* Starts the ramp at the measured state; declared for tests. */
 void drv_ref_begin(struct drv_ref_joint *joint, double position_rad, double velocity_rad_s, double current_a);
 /* Nothing is commanded in this tick: the next ramp begins at the measured state. */
 void drv_ref_forget(struct drv_ref_joint *joint);

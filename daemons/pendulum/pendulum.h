@@ -1,7 +1,8 @@
 /* pendulum.h: a pendulum whose motor is too weak to lift it at once, and the law that swings it up and balances it.
  *
  * The angle is 0 where it hangs and pi where it stands; angle, rate and torque have the same sign.  pendulum_step is
- * the simulated world, pendulum_control the controller: neither uses anything else of the other.
+ * the simulated world, pendulum_control the controller: neither uses anything else of the other.  The other functions
+ * are their parts, declared for tests.
  *
  * Pure: times and states are arguments.  The same input gives the same bits.
  */

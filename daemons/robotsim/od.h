@@ -124,8 +124,8 @@ bool od_is_guarded(const struct od *od); /* would it notice that its master is g
 /* Time-outs up to t_ns. */
 void od_advance(struct od *od, int64_t t_ns);
 
-uint32_t od_value(const struct od *od, uint16_t index, uint8_t sub); /* as stored; 0 if absent */
-void od_set(struct od *od, uint16_t index, uint8_t sub, uint32_t value);
+uint32_t od_value(const struct od *od, uint16_t index, uint8_t sub);	 /* as stored; 0 if absent */
+void od_set(struct od *od, uint16_t index, uint8_t sub, uint32_t value); /* for tests */
 /* TPDO number k of the device's table, if it is enabled and the node operational. */
 void od_transmit(struct od *od, size_t k, int64_t t_ns);
 void od_emcy(struct od *od, uint16_t code, uint8_t error_register, int64_t t_ns);

@@ -259,9 +259,9 @@ int sim_control_open(struct sim_control *control, struct sim *sim, struct error_
 /* About once a second: a socket that was removed, with its folder or without, is made again. */
 void sim_control_reopen(struct sim_control *control);
 void sim_control_close(struct sim_control *control);
-/* Sets a fault of the unit, or ends it.  0, or -EINVAL and what is wrong in answer. */
+/* Sets a fault of the unit, or ends it.  0, or -EINVAL and what is wrong in answer.  For tests. */
 int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_ns, struct query_text *answer);
-/* The answer to a line of words: "ok" and what there is to say, or "error" and why not. */
+/* The answer to a line of words: "ok" and what there is to say, or "error" and why not.  For tests. */
 void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns);
 
 /* ---- commands ---- */

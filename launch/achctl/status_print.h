@@ -7,7 +7,8 @@
 
 #define STATUS_PRINT_MAX 32
 
-/* Short: "0.4 s", "12 s", "3 min", "2.5 h", "4 d"; "45 us", "1.2 ms"; "200 Hz"; "-" if unknown. */
+/* Short: "0.4 s", "12 s", "3 min", "2.5 h", "4 d"; "45 us", "1.2 ms"; "200 Hz"; "-" if unknown.  Uptime
+ * and count are declared for tests. */
 void status_print_uptime(char text[STATUS_PRINT_MAX], double seconds);
 void status_print_us(char text[STATUS_PRINT_MAX], double us);
 void status_print_hz(char text[STATUS_PRINT_MAX], double hz);

@@ -33,7 +33,7 @@ struct top {
 void top_draw(const struct top *top, struct paint *paint, size_t width, size_t height);
 
 /* Lines for each of n tables that want some, of which there are `room`: the last ones give way first, and keep their
- * heading and two rows as long as they can. */
+ * heading and two rows as long as they can.  Declared for tests. */
 void top_share(size_t *lines, size_t n, size_t room);
 
 /* ---- the terminal ---- */

@@ -88,6 +88,7 @@ struct plan {
 
 /* 0; or -errno, everything that is wrong in errors, and nothing to close. */
 int plan_open(struct plan *plan, const char *path, struct error_sink *errors);
+/* The same from memory, for tests; name begins error lines. */
 int plan_open_text(struct plan *plan, const char *name, const char *text, size_t len, struct error_sink *errors);
 void plan_close(struct plan *plan);
 

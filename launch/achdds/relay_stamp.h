@@ -7,7 +7,8 @@
 
 #include "channels/msg/msg.h"
 
-/* Is this a time of the clock, not a duration?  By its name: every i64 in ns is one or the other (test_relay.c). */
+/* Is this a time of the clock, not a duration?  By its name: every i64 in ns is one or the other, which
+ * test_relay.c checks. */
 bool relay_stamp_is_time(const struct msg_field *field);
 
 /* Adds to every time in the message, of that type and checked; 0 means none, and stays.  error_ns, how wrong by_ns may

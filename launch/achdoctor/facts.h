@@ -17,7 +17,8 @@ void facts_machine(struct doctor_machine *m, const struct facts_scope *scope);
 
 /* The bus as it is now; b->name and b->interface are given, the needs are taken from the scope's files. */
 void facts_bus(struct doctor_bus *b, const struct facts_scope *scope);
-/* The device behind its interface, as /sys and the rules of udev and systemd below root say. */
+/* The device behind its interface, as /sys and the rules of udev and systemd below root say; for tests, which have a
+ * root of their own. */
 void facts_bus_device(struct doctor_bus *b, const char *root);
 
 /* Files and channels of the robot of $ENDPLATE_RUN. */

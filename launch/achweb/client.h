@@ -27,8 +27,8 @@ struct blob {
 	char bytes[];
 };
 struct blob *blob_make(const void *bytes, size_t len); /* NULL: no memory */
-struct blob *blob_keep(struct blob *blob);
-void blob_drop(struct blob *blob); /* NULL is fine */
+struct blob *blob_keep(struct blob *blob);	       /* one more user; for tests */
+void blob_drop(struct blob *blob);		       /* NULL is fine */
 
 /* A JSON object as a blob: blob_begin returns where its members are written. */
 struct blob_text {

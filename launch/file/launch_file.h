@@ -211,7 +211,7 @@ extern const struct settings_row launch_rows[], launch_daemon_rows[], launch_res
  * -ENAMETOOLONG. */
 int launch_find(char path[LAUNCH_FIND_MAX], const char *program);
 
-/* The same with both given: beside is a folder or NULL, search as $PATH or NULL. */
+/* The same with both given, for tests: beside is a folder or NULL, search as $PATH or NULL. */
 int launch_find_in(char path[LAUNCH_FIND_MAX], const char *program, const char *beside, const char *search);
 
 /* Does the file carry the mark of a driver, "@(#)endplate" and "-driver" in one word?  Every program with drv_main() in
