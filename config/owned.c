@@ -292,6 +292,14 @@ int owned_socket(int folder, const char *name, int type, mode_t mode)
 	return fd;
 }
 
+int owned_listen(int folder, const char *name, mode_t mode, int backlog, struct error_sink *errors)
+{
+	const int fd = owned_socket(folder, name, SOCK_SEQPACKET, mode);
+	const int status = fd < 0 ? fd : listen(fd, backlog) ? close_with(fd, errno) : 0;
+
+	return status ? error_refuse(errors, status, "%s: unable to listen: %s", name, strerror(-status)) : fd;
+}
+
 static bool is_owners(int fd, int folder)
 {
 	struct ucred peer;

@@ -39,6 +39,8 @@ int owned_write(int folder, const char *name, mode_t mode, const char *text, siz
 
 /* A socket of that type bound to that name, which replaces whatever has it; it does not listen yet. */
 int owned_socket(int folder, const char *name, int type, mode_t mode);
+/* A SOCK_SEQPACKET socket that listens there, or -errno with a line. */
+int owned_listen(int folder, const char *name, mode_t mode, int backlog, struct error_sink *errors);
 /* A connection to the socket of that name, not blocking; its process belongs to the folder's owner, or to root. */
 int owned_connect(int folder, const char *name, int type);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,21 +45,6 @@ static int lock_it(const struct place *place, int folder, struct error_sink *err
 	return lock;
 }
 
-/* A socket that listens, or -errno with a line. */
-static int listen_there(const struct place *place, int folder, struct error_sink *errors)
-{
-	/* One of that name belongs to a process that was killed: the lock is ours. */
-	const int fd = owned_socket(folder, place->name, SOCK_SEQPACKET, 0600);
-	const int r = fd < 0 ? fd : listen(fd, place->backlog) ? -errno : 0;
-
-	if (!r)
-		return fd;
-	error_add(errors, "%s: unable to listen: %s", place->name, strerror(-r));
-	if (fd >= 0)
-		close(fd);
-	return r;
-}
-
 static void replace(int *fd, int by)
 {
 	if (*fd >= 0)
@@ -88,7 +72,8 @@ int place_take(struct place *place, int folder, struct error_sink *errors)
 {
 	const bool locked = is_locked(place, folder);
 	const int lock = locked ? place->lock : lock_it(place, folder, errors);
-	const int listener = lock < 0 ? lock : listen_there(place, folder, errors);
+	/* A socket of that name belongs to a process that was killed: the lock is ours. */
+	const int listener = lock < 0 ? lock : owned_listen(folder, place->name, 0600, place->backlog, errors);
 
 	if (listener < 0) {
 		if (!locked && lock >= 0)

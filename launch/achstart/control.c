@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "config/nearest.h"
@@ -110,21 +109,16 @@ int control_listen(struct control *c, struct error_sink *errors)
 {
 	const bool shared = c->s->launch->operators != LAUNCH_NO_GROUP;
 	const int folder = run_folder(NULL, errors);
-	int fd, status;
+	int fd;
 
 	if (folder < 0)
 		return folder;
-	fd = owned_socket(folder, "control", SOCK_SEQPACKET, shared ? 0660 : 0600);
+	fd = owned_listen(folder, "control", shared ? 0660 : 0600, QUERY_CLIENTS_MAX, errors);
 	if (fd >= 0)
 		folder_give(folder, "control");
 	close(folder);
-	status = fd < 0 ? fd : listen(fd, QUERY_CLIENTS_MAX) ? -errno : 0;
-	if (status) {
-		error_add(errors, "control: unable to listen: %s", strerror(-status));
-		if (fd >= 0)
-			close(fd);
-		return status;
-	}
+	if (fd < 0)
+		return fd;
 	if (c->server.listener >= 0)
 		close(c->server.listener);
 	c->server.listener = fd;
@@ -203,6 +197,7 @@ static void send_reply(struct reply *r, struct query_client *client)
 	free(r->text);
 }
 
+/* Allocates nothing: a command that was accepted is not answered as one that failed. */
 static void accept_command(struct query_client *client)
 {
 	query_answer(client, "{\"ok\":true}\n");

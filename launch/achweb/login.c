@@ -1,9 +1,7 @@
 /* login.c: the socket RUN/web. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "channels/clock.h"
@@ -53,20 +51,17 @@ static void answer(void *context, struct query_client *client, char *question, i
 int login_open(struct login *l, const char *folder, struct error_sink *errors)
 {
 	const int at = folder ? owned_folder(folder, 0750, errors) : run_folder(NULL, errors);
-	int fd, status;
+	int fd;
 
 	if (at < 0)
 		return at;
-	fd = owned_socket(at, LOGIN_SOCKET, SOCK_SEQPACKET, 0660);
-	if (fd >= 0 && !folder)
-		folder_give(at, LOGIN_SOCKET);
-	status = fd < 0 ? fd : listen(fd, LOGIN_CLIENTS) ? -errno : 0;
-	if (status) {
+	fd = owned_listen(at, LOGIN_SOCKET, 0660, LOGIN_CLIENTS, errors);
+	if (fd < 0) {
 		close(at);
-		if (fd >= 0)
-			close(fd);
-		return error_refuse(errors, status, "%s: unable to listen: %s", LOGIN_SOCKET, strerror(-status));
+		return fd;
 	}
+	if (!folder)
+		folder_give(at, LOGIN_SOCKET);
 	l->server =
 		(struct query_server){ .question = answer, .context = l, .clients_max = LOGIN_CLIENTS, .listener = fd };
 	query_server_init(&l->server);

@@ -76,8 +76,8 @@ void setUp(void)
 {
 	lib_watchdog(Unity.CurrentTestName, LIB_HANG_S);
 	folder_fd = owned_open(folder, &(struct error_sink){ 0 });
-	listener = owned_socket(folder_fd, "here", SOCK_SEQPACKET, 0600);
-	TEST_ASSERT_EQUAL(0, listen(listener, 8));
+	listener = owned_listen(folder_fd, "here", 0600, 8, &(struct error_sink){ 0 });
+	TEST_ASSERT_TRUE(listener >= 0);
 	server = (struct query_server){
 		.question = take_question, .context = &server, .clients_max = CLIENTS, .listener = listener
 	};
