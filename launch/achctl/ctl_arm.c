@@ -8,19 +8,6 @@
 
 #include "launch/achctl/raising.h"
 
-static int ask_to_arm(struct ask *ask, const char *who, const struct estop_seen *seen, int64_t until_ns,
-		      struct error_sink *errors)
-{
-	char words[4][24];
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(words[2 * i], sizeof(words[0]), "%llu", (unsigned long long)seen->id[i]);
-		snprintf(words[2 * i + 1], sizeof(words[0]), "%llu", (unsigned long long)seen->seq[i]);
-	}
-	return ask_for(ask, (const char *const[]){ "arm", who, words[0], words[1], words[2], words[3], NULL }, until_ns,
-		       errors);
-}
-
 /* Without an answer the robot may be armed, now or in a moment: raise the level before giving up. */
 static int no_answer(const struct ctl_line *line, const char *who, const char *why)
 {
@@ -88,6 +75,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	char who[CTL_WHO_MAX];
 	struct lines why;
 	int64_t until_ns;
+	struct ask_arm words;
 	struct ask ask;
 	int status;
 
@@ -99,7 +87,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 		return status;
 	until_ns = clock_now_ns() + line->within_ns;
 	for (;;) {
-		status = ask_to_arm(&ask, who, &seen, until_ns, lines_begin(&why));
+		status = ask_for(&ask, ask_arm(&words, who, &seen), until_ns, lines_begin(&why));
 		if (ask_did_not_arrive(status))
 			return ctl_fail(line, CTL_WORLD, "%s", why.text); /* it was not asked */
 		if (status)

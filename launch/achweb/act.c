@@ -64,14 +64,9 @@ static void ask_daemon(struct acts *acts, struct act *a, const char *verb, int64
 
 static void ask_to_arm(struct acts *acts, struct act *a, int64_t now_ns)
 {
-	char words[4][24];
+	struct ask_arm arm;
 
-	for (int i = 0; i < 2; i++) {
-		snprintf(words[2 * i], sizeof(words[0]), "%llu", (unsigned long long)a->order.seen.id[i]);
-		snprintf(words[2 * i + 1], sizeof(words[0]), "%llu", (unsigned long long)a->order.seen.seq[i]);
-	}
-	ask(acts, a, (const char *const[]){ "arm", a->who, words[0], words[1], words[2], words[3], NULL },
-	    a->until_ns - now_ns, now_ns);
+	ask(acts, a, ask_arm(&arm, a->who, &a->order.seen), a->until_ns - now_ns, now_ns);
 }
 
 static void begin_arming(struct acts *acts, struct act *a, int64_t now_ns)

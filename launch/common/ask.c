@@ -14,6 +14,19 @@
 #define PAUSE_NS 20000000 /* before it is tried again, when too many ask at once */
 #define TRIES 5
 
+const char *const *ask_arm(struct ask_arm *arm, const char *who, const struct estop_seen *seen)
+{
+	arm->words[0] = "arm";
+	arm->words[1] = who;
+	for (int i = 0; i < 4; i++) {
+		snprintf(arm->seen[i], sizeof(arm->seen[i]), "%llu",
+			 (unsigned long long)(i % 2 ? seen->seq : seen->id)[i / 2]);
+		arm->words[2 + i] = arm->seen[i];
+	}
+	arm->words[6] = NULL;
+	return arm->words;
+}
+
 /* ---- connecting ---- */
 
 static int no_achstart(int status, const char *path, struct error_sink *errors)

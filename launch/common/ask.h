@@ -24,6 +24,7 @@
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
 #include "config/yaml.h"
+#include "daemons/estop/estop.h"
 
 #define ASK_WITHIN_NS 3000000000 /* for an answer that achstart gives at once, on a machine that is busy */
 #define ASK_GRACE_NS 200000000	 /* at most: for the answer to what was done just in time */
@@ -48,6 +49,13 @@ void ask_cancel(struct ask *ask); /* a request to a driver; it is answered all t
 void ask_end(struct ask *ask);
 /* The driver's reply in the answer to a request. */
 void ask_reply(const struct ask *ask, struct msg_reply *reply);
+
+/* The words of a command to arm: by whom, and what that person has seen of the e-stop. */
+struct ask_arm {
+	char seen[4][24];
+	const char *words[7];
+};
+const char *const *ask_arm(struct ask_arm *arm, const char *who, const struct estop_seen *seen);
 
 /* After ask_begin or ask_for: achstart has not got the question, so it does not act on it. */
 bool ask_did_not_arrive(int status);
