@@ -119,6 +119,15 @@ void json_real(struct json *j, const char *name, double value)
 	json_raw(j, name, text);
 }
 
+void json_digits(struct json *j, const char *name, int digits, double value)
+{
+	begin(j, name);
+	if (isfinite(value))
+		fprintf(j->to, "%.*g", digits, value);
+	else
+		fputs("null", j->to);
+}
+
 void json_fixed(struct json *j, const char *name, int decimals, double value)
 {
 	begin(j, name);

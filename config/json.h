@@ -40,8 +40,10 @@ void json_uint(struct json *j, const char *name, uint64_t value);
 void json_uint_or_null(struct json *j, const char *name, uint64_t value); /* null for 0 */
 void json_bool(struct json *j, const char *name, bool value);
 void json_null(struct json *j, const char *name);
-/* The shortest text that reads back as the same value, or that many decimals; null if it is not a finite number. */
+/* The shortest text that reads back as the same value, at most that many digits, or that many decimals; null if it is
+ * not a finite number. */
 void json_real(struct json *j, const char *name, double value);
+void json_digits(struct json *j, const char *name, int digits, double value);
 void json_fixed(struct json *j, const char *name, int decimals, double value);
 void json_raw(struct json *j, const char *name, const char *json); /* text that is JSON already */
 

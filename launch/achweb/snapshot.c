@@ -14,17 +14,9 @@
 #include "launch/achweb/snapshot.h"
 
 #define EXACT ((uint64_t)1 << 53)
+#define DIGITS 5
 
 /* ---- fields of messages ---- */
-
-static void write_real(struct json *j, const char *name, double value)
-{
-	char text[32] = "null";
-
-	if (isfinite(value))
-		snprintf(text, sizeof(text), "%.5g", value);
-	json_raw(j, name, text);
-}
 
 static void write_word(struct json *j, const char *name, const struct msg_field *f, const void *at)
 {
@@ -41,13 +33,13 @@ static void write_element(struct json *j, const char *name, const struct msg_fie
 
 	switch (f->kind) {
 	case MSG_f64:
-		write_real(j, name, value.f64);
+		json_digits(j, name, DIGITS, value.f64);
 		break;
 	case MSG_i32:
 		json_int(j, name, value.i32);
 		break;
 	case MSG_i64: /* an age: ns that count as ms */
-		write_real(j, name, value.i64 == INT64_MAX ? NAN : (double)value.i64);
+		json_digits(j, name, DIGITS, value.i64 == INT64_MAX ? NAN : (double)value.i64);
 		break;
 	case MSG_u8:
 	case MSG_u16:
@@ -115,7 +107,7 @@ static void write_device(struct json *j, const struct view_device *d, int64_t no
 	json_object(j, NULL);
 	json_text(j, "name", d->name);
 	json_text(j, "type", d->type->name);
-	write_real(j, "age_ms", (double)(now_ns - d->msg.header.t_publish_ns) / 1e6);
+	json_digits(j, "age_ms", DIGITS, (double)(now_ns - d->msg.header.t_publish_ns) / 1e6);
 	json_text(j, "life", msg_life_word(common.lifecycle));
 	write_latches(j, common.latches);
 	json_bool(j, "simulated", d->msg.header.flags & MSG_FLAG_SIMULATED);
@@ -238,11 +230,11 @@ static void write_limits(struct json *j, const char *name, const struct robot_li
 {
 	json_object(j, name);
 	json_array(j, "position");
-	write_real(j, NULL, l->position[0]);
-	write_real(j, NULL, l->position[1]);
+	json_digits(j, NULL, DIGITS, l->position[0]);
+	json_digits(j, NULL, DIGITS, l->position[1]);
 	json_end(j);
-	write_real(j, "velocity", l->velocity);
-	write_real(j, "current", l->current);
+	json_digits(j, "velocity", DIGITS, l->velocity);
+	json_digits(j, "current", DIGITS, l->current);
 	json_end(j);
 }
 

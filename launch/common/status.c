@@ -146,15 +146,6 @@ void status_read(struct status *s, const struct yaml_node *answer)
 
 /* ---- writing ---- */
 
-static void write_real(struct json *j, const char *key, double value)
-{
-	char text[32] = "null";
-
-	if (isfinite(value))
-		snprintf(text, sizeof(text), "%.6g", value);
-	json_raw(j, key, text);
-}
-
 static void write_fields(const struct status_field *f, const void *base, struct json *j)
 {
 	for (; f->key; f++) {
@@ -171,7 +162,7 @@ static void write_fields(const struct status_field *f, const void *base, struct 
 			json_int(j, f->key, *(const int64_t *)at);
 			break;
 		case STATUS_REAL:
-			write_real(j, f->key, *(const double *)at);
+			json_digits(j, f->key, 6, *(const double *)at);
 			break;
 		case STATUS_BOOL:
 			json_bool(j, f->key, *(const bool *)at);

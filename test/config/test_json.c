@@ -50,10 +50,12 @@ TEST(test_reals)
 	json_real(&j, NULL, DBL_MAX);
 	json_real(&j, NULL, NAN);
 	json_real(&j, NULL, -INFINITY);
+	json_digits(&j, NULL, 3, 1.0 / 3);
+	json_digits(&j, NULL, 3, INFINITY);
 	json_fixed(&j, NULL, 2, 1.0 / 3);
 	json_fixed(&j, NULL, 2, NAN);
 	json_end(&j);
-	wrote("[0.1,1.7976931348623157e+308,null,null,0.33,null]");
+	wrote("[0.1,1.7976931348623157e+308,null,null,0.333,null,0.33,null]");
 }
 
 TEST(test_names_and_commas)
