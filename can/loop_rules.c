@@ -9,13 +9,6 @@
 #include "config/grow.h"
 #include "config/yaml.h"
 
-static const char *text_of(const struct yaml_node *map, const char *key)
-{
-	const struct yaml_node *node = yaml_find(map, key);
-
-	return node && node->kind == YAML_TEXT && !yaml_is_null(node) ? node->text : NULL;
-}
-
 static bool is_given(const struct yaml_node *map, const char *key)
 {
 	const struct yaml_node *node = yaml_find(map, key);
@@ -25,14 +18,14 @@ static bool is_given(const struct yaml_node *map, const char *key)
 
 static bool read_id(const struct yaml_node *map, uint32_t *id)
 {
-	const char *text = text_of(map, "id");
+	const char *text = yaml_text(map, "id", NULL);
 
 	return text && frame_text_read_id(text, id);
 }
 
 static bool read_key(const struct yaml_node *map, uint8_t key[FRAME_DATA_MAX_FD])
 {
-	const char *text = text_of(map, "key");
+	const char *text = yaml_text(map, "key", NULL);
 	size_t len = text ? strlen(text) : 0;
 
 	if (is_given(map, "key") && !text)
@@ -52,7 +45,7 @@ static bool read_key(const struct yaml_node *map, uint8_t key[FRAME_DATA_MAX_FD]
 /* Whether it is a remote frame, and the width of the identifier, count always. */
 static bool read_mask(const struct yaml_node *map, uint32_t id, uint32_t *mask)
 {
-	const char *text = text_of(map, "mask");
+	const char *text = yaml_text(map, "mask", NULL);
 	char *end = NULL;
 
 	*mask = UINT32_MAX;
@@ -89,7 +82,7 @@ static const char *read_reply(struct loop_rule *rule, const struct yaml_node *re
 /* NULL, or what is wrong.  *sent: it is a row of the driver's. */
 static const char *read_row(struct loop_rule *rule, bool *sent, const struct yaml_node *node)
 {
-	const char *bus = text_of(node, "bus"), *dir = text_of(node, "dir");
+	const char *bus = yaml_text(node, "bus", NULL), *dir = yaml_text(node, "dir", NULL);
 	const struct yaml_node *length = yaml_find(node, "len"), *remote = yaml_find(node, "rtr");
 	int64_t len = FRAME_DATA_MAX;
 	bool rtr = false;

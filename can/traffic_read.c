@@ -76,13 +76,6 @@ const char *traffic_read_row(struct traffic_row *row, const struct yaml_node *no
 	return NULL;
 }
 
-static const char *text_of(const struct yaml_node *map, const char *key)
-{
-	const struct yaml_node *node = yaml_find(map, key);
-
-	return node && node->kind == YAML_TEXT && !yaml_is_null(node) ? node->text : "";
-}
-
 /* ---- whole texts ---- */
 
 static int refuse(struct error_sink *errors, const struct yaml_node *node, const char *what)
@@ -95,7 +88,7 @@ static int read_frame(struct traffic *plan, unsigned int driver, const struct ya
 		      struct error_sink *errors)
 {
 	struct traffic_row row = { .driver = driver };
-	const char *wrong = traffic_read_row(&row, node), *bus = text_of(node, "bus");
+	const char *wrong = traffic_read_row(&row, node), *bus = yaml_text(node, "bus", "");
 	int place;
 
 	if (!wrong && !text_is_name(bus))
@@ -112,7 +105,7 @@ static int read_frame(struct traffic *plan, unsigned int driver, const struct ya
 static int read_driver(struct traffic *plan, const struct yaml_node *node, struct error_sink *errors)
 {
 	const struct yaml_node *list = yaml_find(node, "frames");
-	const char *name = text_of(node, "name");
+	const char *name = yaml_text(node, "name", "");
 	int64_t tick_ns;
 	int driver, err = 0;
 
@@ -143,7 +136,7 @@ static bool read_bitrate(const struct yaml_node *node, uint32_t usual, uint32_t 
 
 static int read_bus(struct traffic *plan, const struct yaml_node *node, struct error_sink *errors)
 {
-	const char *name = text_of(node, "name");
+	const char *name = yaml_text(node, "name", "");
 	const int place = text_is_name(name) ? traffic_bus(plan, name) : -EINVAL;
 
 	if (place < 0)

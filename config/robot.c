@@ -32,30 +32,6 @@ const struct robot_limits *robot_limits(const struct robot_device *device, const
 	return &device->limits;
 }
 
-/* A mapping into its struct, with defaults, and what is missing in it. */
-static void read_table(struct settings *table, const struct yaml_node *node, struct error_sink *errors)
-{
-	char where[ERROR_LINE_MAX / 2]; /* "robot.yaml:9: waist" */
-
-	settings_defaults(table, errors);
-	if (settings_read(table, node, errors) && node->kind != YAML_MAP)
-		return;
-	snprintf(where, sizeof(where), "%s:%u%s%s", node->file, node->line, node->key ? ": " : "",
-		 node->key ? node->key : "");
-	settings_missing(table, where, errors);
-}
-
-/* The entries of a mapping of names, or 0. */
-static size_t count_named(const struct yaml_node *node, struct error_sink *errors)
-{
-	if (!node || yaml_is_null(node))
-		return 0;
-	if (node->kind == YAML_MAP)
-		return node->count;
-	yaml_error(errors, node, "%s where a mapping (name: ...) is expected", yaml_kind_name(node));
-	return 0;
-}
-
 static void take_name(char name[TEXT_NAME_MAX + 1], const struct yaml_node *node, struct error_sink *errors)
 {
 	if (!text_is_name(node->key))
@@ -68,7 +44,7 @@ static void take_name(char name[TEXT_NAME_MAX + 1], const struct yaml_node *node
 
 static void read_buses(struct robot *robot, struct error_sink *errors)
 {
-	size_t n = count_named(robot->buses_node, errors);
+	size_t n = yaml_count(robot->buses_node, "name", errors);
 	const struct yaml_node *node = yaml_first(robot->buses_node);
 	struct robot_bus *bus = yaml_room(robot->doc, n, sizeof(*bus), errors);
 
@@ -81,7 +57,7 @@ static void read_buses(struct robot *robot, struct error_sink *errors)
 
 		bus->node = node;
 		take_name(bus->name, node, errors);
-		read_table(&table, node, errors);
+		settings_fill(&table, node, errors);
 		if (!strcmp(bus->clock, "none"))
 			*bus->clock = '\0';
 		if (bus->data_bitrate && bus->data_bitrate < bus->bitrate)
@@ -117,7 +93,7 @@ static void read_device_limits(struct robot *robot, struct robot_device *device,
 	table.next = &of_joints;
 	read_limits(&table, device->limits_node, errors);
 	table.next = NULL;
-	device->joints_n = count_named(joints.node, errors);
+	device->joints_n = yaml_count(joints.node, "name", errors);
 	joint = device->joints = yaml_room(robot->doc, device->joints_n, sizeof(*joint), errors);
 	if (!joint) {
 		device->joints_n = 0;
@@ -149,7 +125,7 @@ static void read_device(struct robot *robot, struct robot_device *device, const 
 
 	device->node = node;
 	take_name(device->name, node, errors);
-	read_table(&table, node, errors);
+	settings_fill(&table, node, errors);
 	/* A controller moves nothing itself: the devices do that take its references. */
 	if (!device->bus_node && !settings_given(&table, "actuated"))
 		device->actuated = false;
@@ -170,10 +146,10 @@ static void read_all(struct robot *robot, struct error_sink *errors)
 	struct robot_device *device;
 	size_t n;
 
-	read_table(&table, yaml_root(robot->doc), errors);
+	settings_fill(&table, yaml_root(robot->doc), errors);
 	forget_null(&robot->body.node);
 	read_buses(robot, errors);
-	n = count_named(robot->devices_node, errors);
+	n = yaml_count(robot->devices_node, "name", errors);
 	device = yaml_room(robot->doc, n, sizeof(*device), errors);
 	if (!device)
 		return;
@@ -276,7 +252,7 @@ static void read_body(struct robot *robot, struct error_sink *errors)
 
 	if (!body->node)
 		return;
-	read_table(&table, body->node, errors);
+	settings_fill(&table, body->node, errors);
 	forget_null(&body->settings);
 	body->wheels = find_part(robot, "wheels", body->names[0], errors);
 	body->imu = find_part(robot, "imu", body->names[1], errors);

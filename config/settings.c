@@ -154,6 +154,19 @@ int settings_missing(const struct settings *settings, const char *where, struct 
 	return err;
 }
 
+int settings_fill(struct settings *settings, const struct yaml_node *map, struct error_sink *errors)
+{
+	char where[ERROR_LINE_MAX / 2]; /* "robot.yaml:9: waist" */
+	int err = settings_defaults(settings, errors), r = settings_read(settings, map, errors);
+
+	if (r && map->kind != YAML_MAP)
+		return r;
+	snprintf(where, sizeof(where), "%s:%u%s%s", map->file, map->line, map->key ? ": " : "",
+		 map->key ? map->key : "");
+	err = err ? err : r;
+	return settings_missing(settings, where, errors) ? -EINVAL : err;
+}
+
 bool settings_given(const struct settings *settings, const char *key)
 {
 	size_t i;

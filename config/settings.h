@@ -143,6 +143,9 @@ int settings_read(struct settings *settings, const struct yaml_node *map, struct
 /* A line for each required row that was not given: "where: key is missing: help". */
 int settings_missing(const struct settings *settings, const char *where, struct error_sink *errors);
 
+/* All three: the defaults, the mapping, and what is missing in it, for which its line and key are where. */
+int settings_fill(struct settings *settings, const struct yaml_node *map, struct error_sink *errors);
+
 bool settings_given(const struct settings *settings, const char *key);
 
 /* ---- writing ---- */

@@ -168,6 +168,23 @@ bool yaml_is_null(const struct yaml_node *node)
 	       (!*node->text || !strcmp(node->text, "~") || !strcmp(node->text, "null"));
 }
 
+size_t yaml_count(const struct yaml_node *map, const char *key, struct error_sink *errors)
+{
+	if (!map || yaml_is_null(map))
+		return 0;
+	if (map->kind == YAML_MAP)
+		return map->count;
+	yaml_error(errors, map, "%s where a mapping (%s: ...) is expected", yaml_kind_name(map), key);
+	return 0;
+}
+
+const char *yaml_text(const struct yaml_node *map, const char *key, const char *otherwise)
+{
+	const struct yaml_node *node = yaml_find(map, key);
+
+	return node && node->kind == YAML_TEXT && !yaml_is_null(node) ? node->text : otherwise;
+}
+
 static bool is_plain(const struct yaml_node *node)
 {
 	return node->kind == YAML_TEXT && !node->quoted;

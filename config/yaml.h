@@ -62,6 +62,13 @@ const struct yaml_node *yaml_find(const struct yaml_node *map, const char *key);
 /* The first entry of a mapping or list, or NULL; the others are behind it: next. */
 const struct yaml_node *yaml_first(const struct yaml_node *node);
 
+/* How many entries a mapping has; 0 if it is NULL or null, or, with a line, if it is not a mapping.  key is what the
+ * line calls the keys: "name". */
+size_t yaml_count(const struct yaml_node *map, const char *key, struct error_sink *errors);
+
+/* The text of that entry; otherwise if there is none, or it is null or not text. */
+const char *yaml_text(const struct yaml_node *map, const char *key, const char *otherwise);
+
 /* Nothing, ~ or null without quotes. */
 bool yaml_is_null(const struct yaml_node *node);
 /* 0, or -EINVAL when the node is not that (numbers in quotes are text), or -ERANGE. */

@@ -9,32 +9,7 @@
 #define DOMAIN_UNKNOWN (-1)
 #define DOMAIN_MAX 232 /* the last one with ports */
 
-/* ---- tables ---- */
-
-/* A mapping into its struct, with defaults, and what is missing in it. */
-static bool read_table(struct settings *table, const struct yaml_node *node, struct error_sink *errors)
-{
-	const unsigned int before = errors->count;
-	char where[ERROR_LINE_MAX / 2];
-
-	settings_defaults(table, errors);
-	if (!node || (settings_read(table, node, errors) && node->kind != YAML_MAP))
-		return false;
-	snprintf(where, sizeof(where), "%s:%u%s%s", node->file, node->line, node->key ? ": " : "",
-		 node->key ? node->key : "");
-	settings_missing(table, where, errors);
-	return errors->count == before;
-}
-
-static size_t count_named(const struct yaml_node *node, struct error_sink *errors)
-{
-	if (!node || yaml_is_null(node))
-		return 0;
-	if (node->kind == YAML_MAP)
-		return node->count;
-	yaml_error(errors, node, "%s where a mapping (/topic: ...) is expected", yaml_kind_name(node));
-	return 0;
-}
+/* ---- names ---- */
 
 /* "/waist/joint_states": each part has letters, digits and underscores, a letter first. */
 static bool is_topic(const char *text)
@@ -104,7 +79,7 @@ static void read_topic(struct plan_topic *topic, const struct yaml_node *node, s
 
 	topic->node = node;
 	take_topic(topic->topic, node, errors);
-	if (!read_table(&table, node, errors) || !is_topic(node->key))
+	if (settings_fill(&table, node, errors) || !is_topic(node->key))
 		return;
 	if (!settings_given(&table, "qos") && !strcmp(strrchr(topic->topic, '/'), "/rosout"))
 		topic->qos = NODE_LOG;
@@ -156,7 +131,7 @@ static void read_input(const struct plan *plan, struct plan_input *input, const 
 
 	input->node = node;
 	take_topic(input->topic, node, errors);
-	if (!read_table(&table, node, errors))
+	if (settings_fill(&table, node, errors))
 		return;
 	if (input->estop == (*input->device != 0))
 		yaml_error(errors, node, "write device: NAME for references, or estop: yes to raise the e-stop");
@@ -211,7 +186,7 @@ static void read_relay(struct plan *plan, struct error_sink *errors)
 	struct plan_relay *relay = &plan->relay;
 	struct settings table = { .rows = plan_relay_rows, .values = relay, .noun = "key of the relay" };
 
-	if (!plan->relay_node || !read_table(&table, plan->relay_node, errors))
+	if (!plan->relay_node || settings_fill(&table, plan->relay_node, errors))
 		return;
 	relay->node = plan->relay_node;
 	relay->send_n = read_channels(relay->send, relay->send_text, yaml_find(relay->node, "send"), errors);
@@ -271,13 +246,13 @@ static void read_all(struct plan *plan, struct error_sink *errors)
 	const struct yaml_node *node;
 
 	plan->domain = DOMAIN_UNKNOWN;
-	if (!read_table(&table, yaml_root(plan->doc), errors))
+	if (settings_fill(&table, yaml_root(plan->doc), errors))
 		return;
 	read_domain(plan, errors);
 	read_peers(plan, errors);
-	plan->secured = plan->security_node && read_table(&security, plan->security_node, errors);
-	plan->topics_n = count_named(plan->publish_node, errors);
-	plan->inputs_n = count_named(plan->subscribe_node, errors);
+	plan->secured = plan->security_node && !settings_fill(&security, plan->security_node, errors);
+	plan->topics_n = yaml_count(plan->publish_node, "/topic", errors);
+	plan->inputs_n = yaml_count(plan->subscribe_node, "/topic", errors);
 	plan->topics = yaml_room(plan->doc, plan->topics_n, sizeof(*plan->topics), errors);
 	plan->inputs = yaml_room(plan->doc, plan->inputs_n, sizeof(*plan->inputs), errors);
 	if (!plan->topics || !plan->inputs)
