@@ -30,11 +30,11 @@ void source_note(const char *path, int fd)
 		sources_n++;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+bool source_is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec; /* cp -p */
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 bool source_changed(void)
@@ -42,7 +42,7 @@ bool source_changed(void)
 	struct stat now;
 
 	for (size_t i = 0; i < sources_n; i++)
-		if (stat(sources[i].path, &now) || !is_same(&now, &sources[i].was))
+		if (stat(sources[i].path, &now) || !source_is_same(&now, &sources[i].was))
 			return true;
 	return unknown;
 }

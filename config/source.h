@@ -7,11 +7,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "config/error.h"
 
 /* The file path is about to be read from that descriptor. */
 void source_note(const char *path, int fd);
+
+/* The same file, unchanged?  By the time of its status, too: cp -p sets that of its data. */
+bool source_is_same(const struct stat *a, const struct stat *b);
 
 /* One of them was replaced, changed or removed since it was noted; or there were too many to keep. */
 bool source_changed(void);

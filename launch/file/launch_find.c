@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/source.h"
+
 #define MARKS_MAX 64 /* programs */
 
 /* 0: path is a file that may be executed. */
@@ -99,12 +101,6 @@ static void find_marks(struct marks *m, const char *text, size_t len)
 		   (has_mark(text, len, "-clock") || memmem(text, len, library, strlen(library)));
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static const struct marks *read_marks(struct marks *m, int fd, const struct stat *of)
 {
 	void *text = mmap(NULL, (size_t)of->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -127,7 +123,7 @@ static const struct marks *marks_of(const char *path)
 	struct stat of = { 0 };
 
 	if (fd >= 0 && !fstat(fd, &of) && of.st_size > 0)
-		for (m = known; m < known + MARKS_MAX && !is_same(&m->of, &of); m++)
+		for (m = known; m < known + MARKS_MAX && !source_is_same(&m->of, &of); m++)
 			;
 	if (m == known + MARKS_MAX)
 		m = read_marks(&known[next++ % MARKS_MAX], fd, &of);
