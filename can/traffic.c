@@ -97,7 +97,7 @@ static struct traffic_frame *add_frame(struct traffic *plan, enum traffic_kind k
 	return f;
 }
 
-static bool is_answer(const struct traffic_row *asked, const struct traffic_row *row)
+bool traffic_is_answer(const struct traffic_row *asked, const struct traffic_row *row)
 {
 	return asked->tx && asked->answered && !row->tx && row->bus == asked->bus && row->driver == asked->driver &&
 	       row->id == asked->reply_id;
@@ -115,7 +115,7 @@ static unsigned int answer_len(const struct traffic *plan, const struct traffic_
 	bool described = false;
 
 	for (size_t i = 0; i < plan->rows_n; i++)
-		if (is_answer(asked, &plan->rows[i])) {
+		if (traffic_is_answer(asked, &plan->rows[i])) {
 			described = true;
 			len = plan->rows[i].len > len ? plan->rows[i].len : len;
 		}
@@ -131,7 +131,7 @@ static bool comes_unasked(const struct traffic *plan, const struct traffic_row *
 	for (size_t i = 0; i < plan->rows_n; i++) {
 		const struct traffic_row *other = &plan->rows[i];
 
-		if (is_answer(other, row))
+		if (traffic_is_answer(other, row))
 			asked += rate_hz(other->period_ns);
 		if (other->tx || other->bus != row->bus || other->id != row->id)
 			continue;
@@ -313,7 +313,7 @@ bool traffic_clash(const struct traffic_row *a, const struct traffic_row *b)
 	if (a->tx && b->tx)
 		return a->driver != b->driver && !(a->shared && b->shared);
 	if (a->tx || b->tx)
-		return !taken->shared && !is_answer(sent, taken);
+		return !taken->shared && !traffic_is_answer(sent, taken);
 	return a->driver != b->driver && !a->shared && !b->shared;
 }
 

@@ -104,6 +104,8 @@ void traffic_free(struct traffic *plan);
  * device sends; shared ones may be sent, or received, by several.  A device may answer with the identifier of the
  * request: it does not send before it was asked. */
 bool traffic_clash(const struct traffic_row *a, const struct traffic_row *b);
+/* Does the device send that row when it is asked by the other one, of the same driver? */
+bool traffic_is_answer(const struct traffic_row *asked, const struct traffic_row *row);
 
 /* ---- after traffic_solve ---- */
 

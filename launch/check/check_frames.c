@@ -172,8 +172,7 @@ static bool seen_before(const struct check_frames *frames, size_t i)
 
 static bool is_answer(const struct check_frame *asked, const struct check_frame *row)
 {
-	return asked->row.answered && !row->row.tx && row->bus == asked->bus && row->daemon == asked->daemon &&
-	       row->row.id == asked->row.reply_id;
+	return row->bus == asked->bus && row->daemon == asked->daemon && traffic_is_answer(&asked->row, &row->row);
 }
 
 static bool clash(const struct check_frame *a, const struct check_frame *b)
