@@ -16,10 +16,13 @@
  * delivers frames to programs, through the memory of wire.h.  Programs may be killed, stopped, or write nonsense into
  * that memory.
  *
+ * Calls go one way: a file calls only files below it in this list (test/lint/layers).
+ *
  *	hub.c		the turn: collect, advance, deliver, and when to wake next
  *	hub_serve.c	its page and buses, their locks and sockets in RUN/wire
  *	hub_attach.c	connections, handshakes, ends of programs
  *	hub_control.c	questions in text: statistics, faults, the link
+ *	hub_frames.c	frames between programs and engine; controllers
  */
 #ifndef CAN_WIRE_HUB_H
 #define CAN_WIRE_HUB_H
@@ -104,7 +107,6 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 /* Handles everything due now; rung: the bell was readable.  Returns the latest time for the next call.  Its last step
  * is to check whether a program has handed over a frame meanwhile. */
 int64_t hub_turn(struct hub *hub, bool rung);
-uint64_t hub_rung(const void *hub); /* for clock_probe: a program has handed over more */
 
 /* Called once a second by hub_turn: recreates sockets that were removed, with or without their folder.  Attached
  * programs are not affected. */
@@ -114,7 +116,7 @@ void hub_check_places(struct hub *hub);
 /* Connections, ends of programs, questions. */
 void hub_doors(struct hub *hub);
 
-/* ---- between the files of the hub ---- */
+/* ---- hub_attach.c ---- */
 
 /* Zeroed memory that other processes can map, of a fixed size, and its descriptor; NULL with errno: there is none. */
 void *hub_memory(const char *name, size_t size, int *fd);
@@ -122,13 +124,28 @@ void *hub_memory(const char *name, size_t size, int *fd);
 #define HUB_LISTENERS HUB_ATTACHMENTS_MAX
 void hub_add_door(struct hub *hub, int fd, uint32_t number);
 void hub_detach(struct hub *hub, struct hub_attachment *a);
-/* The controller of that name, created if needed; NULL: there are too many. */
-struct hub_controller *hub_controller(struct hub_bus *bus, const char *name);
+
+/* ---- hub_control.c ---- */
+
 /* Answers a line of text; answer has ATTACH_ANSWER_MAX bytes. */
 void hub_answer(struct hub *hub, struct hub_bus *bus, char *question, char *answer, int64_t now_ns);
-void hub_event(void *to, const struct engine_event *event); /* of the engine; to is the struct hub_bus */
+
+/* ---- hub_frames.c ---- */
+
+/* The controller of that name, created if needed; NULL: there are too many. */
+struct hub_controller *hub_controller(struct hub_bus *bus, const char *name);
 void hub_publish(struct hub *hub, struct hub_bus *bus, struct hub_controller *c); /* writes it to the page */
+
 /* Takes the frames that a program has handed over so far. */
 void hub_collect(struct hub *hub, struct hub_attachment *a, int64_t now_ns);
+/* From all programs, in the order of the stamps, so that programs that share a controller share its queue as they would
+ * the kernel's. */
+void hub_collect_all(struct hub *hub, int64_t now_ns);
+bool hub_has_more(const struct hub *hub); /* a program has handed over more since */
+uint64_t hub_rung(const void *hub);	  /* for clock_probe: the same, and it must ring */
+
+void hub_event(void *to, const struct engine_event *event); /* of the engine; to is the struct hub_bus */
+/* One bell per program and turn, and only for those that sleep. */
+void hub_ring_sleepers(struct hub *hub, int64_t now_ns);
 
 #endif

@@ -5,8 +5,10 @@
  * buses among fifty programs must not wait until each of them has been asked, nor must their frames.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -19,6 +21,29 @@
 
 #define QUESTION_MAX 4096
 #define DOORS_AT_ONCE 32 /* the others are still readable at the next call */
+
+void *hub_memory(const char *name, size_t size, int *fd)
+{
+	void *memory = MAP_FAILED;
+
+	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd >= 0 && !ftruncate(*fd, (off_t)size))
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, *fd, 0);
+	if (memory == MAP_FAILED && *fd >= 0)
+		close(*fd);
+	if (memory == MAP_FAILED)
+		return NULL;
+	fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	return memory;
+}
+
+void hub_add_door(struct hub *hub, int fd, uint32_t number)
+{
+	struct epoll_event in = { .events = EPOLLIN, .data.u32 = number };
+
+	if (fd >= 0)
+		epoll_ctl(hub->doors, EPOLL_CTL_ADD, fd, &in);
+}
 
 void hub_detach(struct hub *hub, struct hub_attachment *a)
 {
@@ -72,35 +97,6 @@ static void accept_all(struct hub *hub, unsigned int bus)
 		hub_add_door(hub, fd, i);
 		hub_add_door(hub, hub->attachments[i].pidfd, i);
 	}
-}
-
-static bool is_unused(const struct hub_controller *c)
-{
-	return !c->attachments && strcmp(c->name, ATTACH_HOST) != 0; /* the settings of the host stay */
-}
-
-struct hub_controller *hub_controller(struct hub_bus *bus, const char *name)
-{
-	struct hub_controller *unused = NULL;
-
-	for (int i = WIRE_CONTROLLERS_MAX - 1; i >= 0; i--) {
-		struct hub_controller *c = &bus->controllers[i];
-
-		if (!strcmp(c->name, name))
-			return c;
-		if (!*c->name || (is_unused(c) && !unused))
-			unused = c;
-	}
-	if (unused) {
-		const uint32_t generation = unused->generation + 1; /* differs from that of the previous controller */
-
-		*unused = (struct hub_controller){ .generation = generation,
-						   .node = -1,
-						   .queue = bus->settings.queue,
-						   .restart_ms = bus->settings.restart_ms };
-		strcpy(unused->name, name);
-	}
-	return unused;
 }
 
 static bool attach_controller(struct hub_bus *bus, struct hub_controller *c)

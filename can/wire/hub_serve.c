@@ -17,14 +17,6 @@
 #define BACKLOG 128
 #define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */
 
-void hub_add_door(struct hub *hub, int fd, uint32_t number)
-{
-	struct epoll_event in = { .events = EPOLLIN, .data.u32 = number };
-
-	if (fd >= 0)
-		epoll_ctl(hub->doors, EPOLL_CTL_ADD, fd, &in);
-}
-
 /* ---- locks and sockets in RUN/wire ---- */
 
 /* 0, -EBUSY if another canwire has them, or another -errno, with a line in errors. */
@@ -120,21 +112,6 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 }
 
 /* ---- opening and closing ---- */
-
-void *hub_memory(const char *name, size_t size, int *fd)
-{
-	void *memory = MAP_FAILED;
-
-	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (*fd >= 0 && !ftruncate(*fd, (off_t)size))
-		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, *fd, 0);
-	if (memory == MAP_FAILED && *fd >= 0)
-		close(*fd);
-	if (memory == MAP_FAILED)
-		return NULL;
-	fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-	return memory;
-}
 
 /* Programs get a second, read-only descriptor of the page. */
 static int page_open(struct hub *hub)

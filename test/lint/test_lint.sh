@@ -96,13 +96,18 @@ for file in daemons/drv/drv.c daemons/robotsim/sim.c can/bus.c; do
 done
 
 # ---- layers: compiled here, as the Makefile would ----
-layers() { # TOP BOTTOM: the text of engine.c, which stands above, and of engine_time.c
+layers() { # TOP BOTTOM [HUB]: the text of engine.c, which stands above engine_time.c; of hub_frames.c, below hub.c
+	local below=${3:-'int c(void) { return 0; }'}
+
 	fresh
 	plant can/wire/engine_inner.h $'/*\n *\tengine.c\tcommands\n *\tengine_time.c\ttime\n */'
 	plant can/wire/engine.c "$1"
 	plant can/wire/engine_time.c "$2"
+	plant can/wire/hub.h $'/*\n *\thub.c\t\tthe turn\n *\thub_frames.c\tframes\n */'
+	plant can/wire/hub.c 'int c(void); int turn(void) { return c(); }'
+	plant can/wire/hub_frames.c "$below"
 	mkdir -p "$tree/build/can/wire"
-	for name in engine engine_time; do
+	for name in engine engine_time hub hub_frames; do
 		"$CC" -w -c -o "$tree/build/can/wire/$name.o" "$tree/can/wire/$name.c"
 	done
 }
@@ -112,6 +117,8 @@ plant can/wire/engine_new.c ''
 BUILD=build rejects layers "a file that the list lacks" 'lacks engine_new.c'
 layers 'int b(void); int a(void) { return b(); }' 'int a(void); int b(void) { return a(); }'
 BUILD=build rejects layers "two files that call each other" 'engine_time.c: calls a of engine.c'
+layers 'int a(void) { return 0; }' 'int b(void) { return 0; }' 'int turn(void); int c(void) { return turn(); }'
+BUILD=build rejects layers "two files of the hub that call each other" 'hub_frames.c: calls turn of hub.c'
 
 # ---- codecs: compiled here, as the Makefile would ----
 codec() { # TEXT
