@@ -1,7 +1,6 @@
 /* device_lib.c: a driver, its simulated device and a soft wire; see device_lib.h. */
 #include "test/can/device_lib.h"
 
-#include <glob.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,19 +43,6 @@ void device_lib_channel(ach_channel_t *chan, const char *suffix, enum msg_number
 	snprintf(full, sizeof(full), "%s%s%s", prefix, what->name, suffix);
 	TEST_ASSERT_EQUAL(ACH_OK, ach_create(full, 2048, msg_type_by_number(number)->body->size, NULL));
 	TEST_ASSERT_EQUAL(ACH_OK, ach_open(chan, full, NULL));
-}
-
-static void remove_channels(void)
-{
-	static const char folder[] = "/dev/shm/achshm-";
-	char pattern[128];
-	glob_t found;
-
-	snprintf(pattern, sizeof(pattern), "%s%s*", folder, prefix);
-	if (glob(pattern, 0, NULL, &found) == 0)
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			ach_unlink(found.gl_pathv[i] + strlen(folder));
-	globfree(&found);
 }
 
 static void write_robot(const char *settings, const char *in_sim, const char *devices)
@@ -143,7 +129,7 @@ void device_lib_end(void)
 		ach_close(&requests);
 		ach_close(&replies);
 	}
-	remove_channels();
+	lib_unlink_all(prefix);
 	virtual_lib_end();
 }
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -167,6 +168,20 @@ int lib_left(const char *name)
 	}
 	closedir(folder);
 	return n;
+}
+
+void lib_unlink_all(const char *prefix)
+{
+	static const char folder[] = "/dev/shm/achshm-";
+	char pattern[128];
+	glob_t found;
+
+	LIB_CHECK(*prefix); /* else those of other programs, too */
+	snprintf(pattern, sizeof(pattern), "%s%s*", folder, prefix);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			ach_unlink(found.gl_pathv[i] + strlen(folder));
+	globfree(&found);
 }
 
 /* ---- time ---- */
@@ -350,6 +365,31 @@ void lib_stop(pid_t pid)
 void lib_until_stopped(pid_t pid)
 {
 	LIB_CHECK(wait_for(pid, WEXITED | WSTOPPED).si_code == CLD_STOPPED);
+}
+
+struct put {
+	const char *channel;
+	size_t size;
+};
+
+static int stop_inside_put(void *arg)
+{
+	const struct put *put = arg;
+	ach_channel_t chan;
+	void *room;
+
+	LIB_STATUS(ACH_OK, ach_open(&chan, put->channel, NULL));
+	LIB_STATUS(ACH_OK, ach_reserve(&chan, put->size, &room));
+	raise(SIGSTOP);
+	return 0;
+}
+
+pid_t lib_inside_put(const char *channel, size_t size)
+{
+	const pid_t pid = lib_child(stop_inside_put, &(struct put){ channel, size });
+
+	lib_until_stopped(pid);
+	return pid;
 }
 
 void lib_until_ended(pid_t pid)

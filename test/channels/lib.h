@@ -59,6 +59,8 @@ void lib_segment_chmod(int id, mode_t mode);
 void *lib_segment_map(int id, size_t *len);
 /* Files and segments that are called like the channel. */
 int lib_left(const char *name);
+/* Every channel whose name begins so. */
+void lib_unlink_all(const char *prefix);
 
 /* ---- time ---- */
 
@@ -85,6 +87,8 @@ void lib_kill(pid_t pid);
 void lib_stop(pid_t pid);
 /* Until the child has stopped by itself. */
 void lib_until_stopped(pid_t pid);
+/* A child that has stopped inside a put of so many bytes: the channel is locked until the child is killed. */
+pid_t lib_inside_put(const char *channel, size_t size);
 /* Until the child has ended; its status is left for lib_join. */
 void lib_until_ended(pid_t pid);
 /* The state of that process or thread as /proc has it: R, S, Z...; 0 if it has ended. */

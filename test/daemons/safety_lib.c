@@ -1,7 +1,6 @@
 /* safety_lib.c: processes and channels of an actuator on a soft wire; see safety_lib.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,19 +292,6 @@ static void close_channel(ach_channel_t *chan)
 	memset(chan, 0, sizeof(*chan));
 }
 
-static void remove_channels(void)
-{
-	static const char folder[] = "/dev/shm/achshm-";
-	char pattern[128];
-	glob_t found;
-
-	snprintf(pattern, sizeof(pattern), "%s%s*", folder, safety.prefix);
-	if (glob(pattern, 0, NULL, &found) == 0)
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			ach_unlink(found.gl_pathv[i] + strlen(folder));
-	globfree(&found);
-}
-
 void safety_begin(void)
 {
 	static unsigned int number;
@@ -332,7 +318,7 @@ void safety_end(void)
 	close_channel(&safety.event_channel);
 	close_channel(&safety.reply_channel);
 	close_channel(&safety.ref_channel);
-	remove_channels();
+	lib_unlink_all(safety.prefix);
 	virtual_lib_end();
 }
 

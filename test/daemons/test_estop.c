@@ -653,28 +653,13 @@ TEST(test_a_condemned_channel)
 	}
 }
 
-static int sit_in_a_put(void *arg)
-{
-	struct lib_gate *gate = arg;
-	ach_channel_t chan;
-	void *room;
-
-	LIB_STATUS(ACH_OK, ach_open(&chan, e.channel[1].name, NULL));
-	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_estop), &room));
-	lib_gate_set(gate, 1);
-	raise(SIGSTOP);
-	return 0;
-}
-
 TEST(test_a_writer_stopped_inside_put_prevents_no_raise)
 {
-	struct lib_gate *gate = lib_gate_new();
 	struct estop other;
 	pid_t pid;
 
 	armed();
-	pid = lib_child(sit_in_a_put, gate);
-	lib_gate_wait(gate, 1);
+	pid = lib_inside_put(e.channel[1].name, sizeof(struct msg_estop));
 	open_as(&other, false, NULL);
 	estop_read(&other, clock_now_ns());
 	TEST_ASSERT_EQUAL(0, estop_raise(&other, MSG_LEVEL_HOLD, "ben", 0, "", &quiet));
@@ -683,7 +668,6 @@ TEST(test_a_writer_stopped_inside_put_prevents_no_raise)
 	TEST_ASSERT_FALSE(e.channel[1].open);
 	lib_kill(pid);
 	mend_and_arm();
-	lib_gate_free(gate);
 }
 
 TEST(test_a_channel_that_goes_back_is_condemned)

@@ -111,28 +111,13 @@ TEST_NEEDS(raised_on_the_second_channel, SAFETY_VELOCITIES)
 }
 
 /* A process was stopped in the middle of a message: its channel is locked for all, the other one for none. */
-static int sit_in_a_put(void *arg)
-{
-	struct lib_gate *gate = arg;
-	ach_channel_t chan;
-	void *room;
-
-	LIB_STATUS(ACH_OK, ach_open(&chan, safety_channel("estop"), NULL));
-	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_estop), &room));
-	lib_gate_set(gate, 1);
-	raise(SIGSTOP);
-	return 0;
-}
-
 TEST_NEEDS(a_writer_stopped_inside_put, SAFETY_VELOCITIES)
 {
-	struct lib_gate *gate = lib_gate_new();
 	int64_t t_ns;
 	pid_t pid;
 
 	moving();
-	pid = lib_child(sit_in_a_put, gate);
-	lib_gate_wait(gate, 1);
+	pid = lib_inside_put(safety_channel("estop"), sizeof(struct msg_estop));
 	safety_ticks(20);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
 	t_ns = clock_now_ns();
@@ -140,7 +125,6 @@ TEST_NEEDS(a_writer_stopped_inside_put, SAFETY_VELOCITIES)
 	check_halt(t_ns);
 	lib_kill(pid);
 	check_goes_on_when_armed();
-	lib_gate_free(gate);
 }
 
 TEST_NEEDS(on_estop_may_be_to_hold, SAFETY_VELOCITIES | SAFETY_ON_ESTOP)

@@ -262,31 +262,16 @@ TEST_NEEDS(asked_to_end_it_leaves_the_joint_at_rest, SAFETY_VELOCITIES)
 
 /* ---- inside put ---- */
 
-static int sit_in_a_put(void *arg)
-{
-	struct lib_gate *gate = arg;
-	ach_channel_t chan;
-	void *room;
-
-	LIB_STATUS(ACH_OK, ach_open(&chan, safety_channel(SAFETY_DEVICE "-state"), NULL));
-	LIB_STATUS(ACH_OK, ach_reserve(&chan, sizeof(struct msg_joint_state), &room));
-	lib_gate_set(gate, 1);
-	raise(SIGSTOP);
-	return 0;
-}
-
 /* A process is stopped inside a put on the driver's own channel: nothing is published, and everything else goes on. */
 TEST_NEEDS(the_state_channel_is_locked, SAFETY_VELOCITIES)
 {
-	struct lib_gate *gate = lib_gate_new();
 	unsigned int last;
 	double moves[400];
 	int64_t t_ns;
 	pid_t pid;
 
 	moving(&trips, -SAFETY_CRUISE);
-	pid = lib_child(sit_in_a_put, gate);
-	lib_gate_wait(gate, 1);
+	pid = lib_inside_put(safety_channel(SAFETY_DEVICE "-state"), sizeof(struct msg_joint_state));
 	t_ns = clock_now_ns();
 	safety_turn();
 	last = safety.states_n - 1;
@@ -302,7 +287,6 @@ TEST_NEEDS(the_state_channel_is_locked, SAFETY_VELOCITIES)
 				 safety.states[last + 1].header.sequence);
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, safety_life());
 	TEST_ASSERT_EQUAL_DOUBLE_MESSAGE(0, safety_trips(), "the device was left alone");
-	lib_gate_free(gate);
 }
 
 #ifdef __aarch64__

@@ -1,5 +1,4 @@
 /* test_clock.c: hubo-daemon, the clock of the robot, with the real programs on soft wires and a virtual clock. */
-#include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -128,10 +127,6 @@ static void end(pid_t pid, int signal)
 
 void tearDown(void)
 {
-	static const char folder[] = "/dev/shm/achshm-";
-	char pattern[64];
-	glob_t found;
-
 	killer_end();
 	while (running_n)
 		if (running[--running_n]) {
@@ -144,11 +139,7 @@ void tearDown(void)
 	}
 	wire_lib_end(SIGKILL);
 	virtual_lib_end();
-	snprintf(pattern, sizeof(pattern), "%sclk%d-*", folder, (int)getpid());
-	if (glob(pattern, 0, NULL, &found) == 0)
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			ach_unlink(found.gl_pathv[i] + strlen(folder));
-	globfree(&found);
+	lib_unlink_all(prefix);
 }
 
 /* ---- channels ---- */

@@ -1,7 +1,6 @@
 /* hubod_rig.c: hubod with all boards of a Hubo on two soft wires. */
 #include "test/daemons/hubo/hubod_rig.h"
 
-#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -321,10 +320,6 @@ void rig_begin(const char *settings)
 
 void rig_finish(void)
 {
-	static const char folder[] = "/dev/shm/achshm-";
-	char pattern[128];
-	glob_t found;
-
 	if (!*prefix)
 		return;
 	hubod_rig.referring = false;
@@ -346,11 +341,7 @@ void rig_finish(void)
 		ach_close(&a->refs_chan);
 		ach_close(&a->states_chan);
 	}
-	snprintf(pattern, sizeof(pattern), "%s%s*", folder, prefix);
-	if (glob(pattern, 0, NULL, &found) == 0)
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			ach_unlink(found.gl_pathv[i] + strlen(folder));
-	globfree(&found);
+	lib_unlink_all(prefix);
 	virtual_lib_end();
 	*prefix = 0;
 }
