@@ -11,9 +11,9 @@ int64_t now_ns;
 
 static struct robot robot;
 
-static void keep_line(void *to, const char *line)
+void unit_keep_line(void *unused, const char *line)
 {
-	(void)to;
+	(void)unused;
 	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
 }
 
@@ -27,7 +27,7 @@ void unit_unload(void)
 
 int unit_load(const char *fmt, ...)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
+	struct error_sink errors = { unit_keep_line, NULL, 0 };
 	char text[1024];
 	va_list args;
 	int n;

@@ -11,7 +11,8 @@ extern int64_t now_ns;
 /* What sim_load answers for such a robot file; its lines are in said. */
 int unit_load(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void unit_unload(void);
-void unit_start(int64_t at_ns); /* all of them; it is that time now */
+void unit_keep_line(void *unused, const char *line); /* of an error sink: into said */
+void unit_start(int64_t at_ns);			     /* all of them; it is that time now */
 
 /* The first one: it receives a frame; what it sends until then; a fault of its. */
 void unit_hear(const char *text);

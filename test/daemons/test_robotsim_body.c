@@ -6,15 +6,13 @@
 
 #include "daemons/robotsim/pcube.h"
 #include "daemons/robotsim/sim.h"
+#include "test/daemons/robotsim_unit.h"
 
 #define MS ((int64_t)1000000)
 #define DEG (3.14159265358979323846 / 180)
 #define START_NS (7 * MS + 123456)
 
-static struct sim sim;
 static struct robot robot;
-static char said[SIM_ANSWER_MAX];
-static int64_t now_ns;
 
 /* ---- wheels and sensor, and a controller that needs no bus ---- */
 
@@ -73,12 +71,6 @@ static const struct sim_kind base_kind = {
 
 /* ---- a robot ---- */
 
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
 void setUp(void)
 {
 	said[0] = 0;
@@ -97,7 +89,7 @@ void tearDown(void)
 
 static int load(const char *body, const char *waist)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
+	struct error_sink errors = { unit_keep_line, NULL, 0 };
 	const struct yaml_node *node;
 	char text[1024];
 	int n = snprintf(text, sizeof(text),

@@ -3,12 +3,12 @@
 
 #include "daemons/robotsim/pcube.h"
 #include "daemons/robotsim/sim.h"
+#include "test/daemons/robotsim_unit.h"
 
-static struct sim sim;
 static struct robot robot;
 static struct clock_set *set;
 static bool robot_is_open;
-static char said[4096], folder[] = "/tmp/robotsim.XXXXXX";
+static char folder[] = "/tmp/robotsim.XXXXXX";
 
 void setUp(void)
 {
@@ -25,16 +25,10 @@ void tearDown(void)
 		robot_close(&robot);
 }
 
-static void keep_line(void *to, const char *line)
-{
-	(void)to;
-	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
-}
-
 /* A robot with two buses and one device; how sim_load takes it, and what it said. */
 static int load_settings(const char *settings, const char *rest)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
+	struct error_sink errors = { unit_keep_line, NULL, 0 };
 	char text[1024];
 	int n = snprintf(text, sizeof(text),
 			 "robot: test\n"
@@ -143,7 +137,7 @@ TEST(test_lists_that_make_no_sense)
 
 TEST(test_no_modules)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
+	struct error_sink errors = { unit_keep_line, NULL, 0 };
 	static const char text[] = "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
 				   "devices: {a: {driver: pciod, bus: b}}\n",
 			  other[] = "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
@@ -270,7 +264,7 @@ static struct pcube *module(void)
 
 static void open_one(void)
 {
-	struct error_sink errors = { keep_line, NULL, 0 };
+	struct error_sink errors = { unit_keep_line, NULL, 0 };
 
 	loads("upper:4", "sim: {type: PRL80, home: 1}");
 	TEST_ASSERT_EQUAL(0, clock_set_open(&set));
