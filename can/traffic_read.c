@@ -51,14 +51,14 @@ static const char *read_len(struct traffic_row *row, const struct yaml_node *nod
 
 const char *traffic_read_row(struct traffic_row *row, const struct yaml_node *node)
 {
-	const struct yaml_node *dir = yaml_find(node, "dir"), *reply = yaml_find(node, "reply");
-	const char *wrong;
+	const struct yaml_node *reply = yaml_find(node, "reply");
+	const char *dir = yaml_text(node, "dir", ""), *wrong;
 
 	if (!read_id(yaml_find(node, "id"), &row->id))
 		return "id is not three or eight digits such as 0EF";
-	if (!dir || dir->kind != YAML_TEXT || (strcmp(dir->text, "tx") != 0 && strcmp(dir->text, "rx") != 0))
+	if (strcmp(dir, "tx") != 0 && strcmp(dir, "rx") != 0)
 		return "dir is not tx or rx";
-	row->tx = !strcmp(dir->text, "tx");
+	row->tx = !strcmp(dir, "tx");
 	wrong = read_len(row, node);
 	if (wrong)
 		return wrong;

@@ -109,17 +109,17 @@ static void say(struct client *c, const char *message)
 
 static void take_text(struct client *c, const struct studio_topics *topics)
 {
-	const struct yaml_node *op;
 	struct yaml *doc;
+	const char *op;
 
 	if (yaml_open_text(&doc, "the message", c->ws.text, c->ws.len, &(struct error_sink){ 0 })) {
 		client_end(c, 1007);
 		return;
 	}
-	op = yaml_find(yaml_root(doc), "op");
-	if (op && op->kind == YAML_TEXT && !strcmp(op->text, "subscribe"))
+	op = yaml_text(yaml_root(doc), "op", "");
+	if (!strcmp(op, "subscribe"))
 		subscribe(c->studio, topics, yaml_find(yaml_root(doc), "subscriptions"));
-	else if (op && op->kind == YAML_TEXT && !strcmp(op->text, "unsubscribe"))
+	else if (!strcmp(op, "unsubscribe"))
 		unsubscribe(c->studio, yaml_find(yaml_root(doc), "subscriptionIds"));
 	else
 		say(c, "achweb serves channels, time and services only; nothing can be published");

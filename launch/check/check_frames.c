@@ -99,8 +99,8 @@ static int read_channels(struct check_frames *frames, const struct launch_daemon
 
 	for (; node; node = node->next) {
 		struct launch_channel *channel = &frames->channels[frames->channels_n];
-		const struct yaml_node *name = yaml_find(node, "name"), *dir = yaml_find(node, "dir");
-		const char *way = dir && dir->kind == YAML_TEXT ? dir->text : "", *wrong = NULL;
+		const struct yaml_node *name = yaml_find(node, "name");
+		const char *way = yaml_text(node, "dir", ""), *wrong = NULL;
 
 		if (!name || name->kind != YAML_TEXT || !*name->text || strlen(name->text) >= sizeof(channel->name))
 			wrong = "name is not that of a channel";
