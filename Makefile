@@ -264,8 +264,8 @@ $(BUILD)/test/%.o: INCLUDES = $(UNITY)
 $(BUILD)/test/%.o: private CFLAGS = $(TEST_CFLAGS)
 $(BUILD)/test/bench/%.o: private CFLAGS = $(FULL)
 # They compute much themselves, or are stepped through.
-$(patsubst %,$(BUILD)/test/%.o,channels/test_kill_sweep channels/test_vt_core can/test_slots_model can/test_bits \
-	can/test_bits_fd can/test_engine_bitwise): private CFLAGS = $(QUICK)
+$(patsubst %,$(BUILD)/test/%.o,channels/test_kill_sweep channels/test_mixed_sizes channels/test_vt_core \
+	can/test_slots_model can/test_bits can/test_bits_fd can/test_engine_bitwise): private CFLAGS = $(QUICK)
 
 $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 	@mkdir -p $(@D)

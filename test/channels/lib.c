@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -448,6 +449,15 @@ void lib_until_asleep(pid_t tid)
 #endif
 	}
 	LIB_CHECK(!"it goes to sleep");
+}
+
+void lib_use_one_processor(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	LIB_CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
 }
 
 void lib_drop(gid_t group)

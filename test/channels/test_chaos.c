@@ -24,7 +24,7 @@
 #define KILLS_MIN LIB_REPEAT(5000)
 #define PUTS_MIN LIB_REPEAT(100000)
 #define GETS_MIN LIB_REPEAT(50000)
-#define SECONDS_DEFAULT LIB_SECONDS(24)
+#define SECONDS_DEFAULT LIB_SECONDS(10)
 
 #define PATIENCE_MS 20000 /* a wait or a put that takes so long was not helped: lost, or locked up */
 #define KILL_EVERY_US 500

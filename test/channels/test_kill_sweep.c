@@ -27,7 +27,7 @@
 #define SWEEP_MIDDLE 50	     /* stops between them, where the bytes are copied */
 #define SWEEP_MIN 40	     /* a call of fewer instructions was not stepped through at all */
 #define NO_PTRACE 77
-#define LEN_MAX 4096
+#define LEN_MAX 1024
 
 enum who { VICTIM = 1, OTHER, AFTER };
 enum call { PUT, PUT_FIRST, PUT_NESTED, RESERVE, GET_WAIT, GET_DEADLINE, GET_ANY, GET_FD, GET_FD_THREAD };
@@ -597,15 +597,15 @@ static void sweep_run(const struct sweep *sweep)
 	}
 
 #define SMALL .count = 4, .size = 64, .len = 64
-#define PAGE .count = 1, .size = 4096, .len = 4096
+#define LONG .count = 1, .size = 1024, .len = 1024
 
 SWEEP(test_put_killed, "put of 64 bytes", PUT, SMALL, .waiter = true)
 SWEEP(test_put_resumed, "put of 64 bytes", PUT, SMALL, .waiter = true, .resume = true)
 SWEEP(test_put_without_waiters, "put that drops by bytes, no waiters", PUT, .count = 6, .size = 25, .len = 64)
 SWEEP(test_put_first_message, "put into an empty channel", PUT, .count = 2, .size = 128, .len = 64, .empty = true)
 SWEEP(test_put_tight, "put into a channel of one message", PUT, .count = 1, .size = 64, .len = 64, .waiter = true)
-SWEEP(test_put_page_killed, "put of 4096 bytes", PUT, PAGE, .waiter = true)
-SWEEP(test_put_page_resumed, "put of 4096 bytes", PUT, PAGE, .waiter = true, .resume = true)
+SWEEP(test_put_long_killed, "put of 1024 bytes", PUT, LONG, .waiter = true)
+SWEEP(test_put_long_resumed, "put of 1024 bytes", PUT, LONG, .waiter = true, .resume = true)
 SWEEP(test_put_after_fork, "first put after fork", PUT_FIRST, SMALL, .waiter = true)
 SWEEP(test_put_nested, "put inside the reservation of another channel", PUT_NESTED, .count = 2, .size = 64, .len = 64)
 SWEEP(test_reserve_killed, "reserve and commit", RESERVE, SMALL, .waiter = true)
@@ -644,6 +644,7 @@ int main(void)
 	test.answer = lib_gate_new();
 	test.seen = lib_gate_new();
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	lib_use_one_processor();
 	UNITY_BEGIN();
 	testcase_run_all();
 	return UNITY_END();

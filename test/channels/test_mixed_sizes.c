@@ -18,8 +18,8 @@
 
 #define ALONE_GEOMETRIES 200
 #define ALONE_OPS LIB_REPEAT(4000)
-#define PUTS_MIN LIB_REPEAT(1000000) /* in the second part, however slow the machine */
-#define GETS_MIN LIB_REPEAT(1000000)
+#define PUTS_MIN LIB_REPEAT(500000) /* in the second part, however slow the machine */
+#define GETS_MIN LIB_REPEAT(500000)
 #define SECONDS_DEFAULT LIB_SECONDS(4)
 #define PATIENCE_MS 20000
 #define LEN_MAX 16384

@@ -27,7 +27,7 @@
 #define SIZE 128
 #define BYTES (COUNT * SIZE)
 #define ROUNDS_MIN 100 /* however slow the machine */
-#define SECONDS_DEFAULT LIB_SECONDS(12)
+#define SECONDS_DEFAULT LIB_SECONDS(6)
 
 /* ---- a plate and its bytes ---- */
 

@@ -24,18 +24,6 @@ static pid_t achtime;
 static int own_slot;
 static cpu_set_t processors; /* before the first clock */
 
-/* One process runs at a time: on two processors each wake-up costs three times as much. */
-static void use_one_processor(void)
-{
-	cpu_set_t one;
-
-	if (!CPU_COUNT(&processors))
-		TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof(processors), &processors));
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	TEST_ASSERT_EQUAL(0, sched_setaffinity(0, sizeof(one), &one));
-}
-
 static void start_achtime(void)
 {
 	const char *build = getenv("BUILD");
@@ -59,7 +47,9 @@ static void begin(const char *folder, int slot)
 	char place[600];
 
 	own_slot = slot;
-	use_one_processor();
+	if (!CPU_COUNT(&processors))
+		TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof(processors), &processors));
+	lib_use_one_processor();
 	snprintf(path, sizeof(path), "%s/clock", folder);
 	TEST_ASSERT_EQUAL(0, vt_page_create(path, BEGIN_NS));
 	TEST_ASSERT_EQUAL(0, vt_page_join(&end, path, own_slot));
