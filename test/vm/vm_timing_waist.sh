@@ -34,7 +34,7 @@ daemons:
     alive: watchdog
     needs: robotsim
     restart: never
-    args: [--summary, $lib_folder/summary, --until, 6s, body, clock, imu, wheels, waist, balance]
+    args: [--summary, $lib_folder/summary, --until, 3500ms, body, clock, imu, wheels, waist, balance]
 END
 
 # Nothing but the waist has a gap, and it is back with a complete measurement within 50 ms.  Ticks are skipped: the only
@@ -62,7 +62,7 @@ test_it_stands() {
 	vm_finally 'cat $lib_folder/said'
 	vm_until grep -q 'runlog.*ready' "$lib_folder/said"
 	for i in {1..3}; do
-		read -r -t "1.$i" -u "$vm_never" _ || true
+		read -r -t "0.$((5 + i))" -u "$vm_never" _ || true
 		kill -KILL "$(sed -n 's/^pid //p' "$ENDPLATE_RUN/state/waist")"
 	done
 	vm_until grep -q 'runlog.*done' "$lib_folder/said"
