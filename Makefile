@@ -130,7 +130,7 @@ ASAN_TESTS = $(UNIT_TESTS:$(BUILD)/%=$(ASAN_BUILD)/%)
 TEST_LIBS = $(if $(findstring thread,$(SAN)),,$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN)) \
 	$(LIBROS) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 # The virtual machines take longest: they are first, and beside them what computes and does not depend on time.
-FIRST_TESTS = test/vm/test_vm.sh $(patsubst %,test/scripts/test_%.sh,verify other tsan_gcc tsan_clang) \
+FIRST_TESTS = test/vm/test_vm.sh $(patsubst %,test/scripts/test_%.sh,verify other tsan) \
 	$(filter test/lint/% test/coverage/% test/mutate/% test/vm/%,$(filter-out test/vm/test_vm.sh,$(TEST_SCRIPTS)))
 ALL_TESTS = $(FIRST_TESTS) $(UNIT_TESTS) $(filter-out $(FIRST_TESTS),$(TEST_SCRIPTS)) $(ASAN_TESTS)
 TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(if $(SAN),$(UNIT_TESTS),$(ALL_TESTS)))

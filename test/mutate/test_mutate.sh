@@ -8,7 +8,7 @@ lib_tmp
 tree=$lib_folder/tree
 toy=daemons/toy/toy.c
 
-lib_case "twenty changes are noticed, or listed" test/mutate/run --sample 20 -j 1
+lib_case "ten changes are noticed, or listed" test/mutate/run --sample 10 -j 1
 
 # ---- a small tree ----
 

@@ -12,9 +12,6 @@ experiment() { # DIR OPTION...
 	cat "$report.out"
 	return 1
 }
-rows() { # DIR CASE: its lines of runs.csv
-	grep "^$2," "$lib_folder/$1/runs.csv"
-}
 holds() { # DIR EXPRESSION: of the cases by their names
 	python3 -c '
 import json, sys
@@ -37,8 +34,6 @@ lib_case "each kill is a time without the waist" \
 lib_case "a pause is not" holds first 'case["waist-pause"]["fresh_ms"]["max"] is None'
 lib_case "a line for each disturbance" [ "$(wc -l <"$lib_folder/first/runs.csv")" = 7 ]
 lib_case "plots" plots
-lib_case "the same seed" experiment second --runs 2 --cases undisturbed,waist-kill
-lib_case "gives the same figures" diff <(rows first waist-kill) <(rows second waist-kill)
 lib_case "critical drivers" experiment critical --runs 1 --cases imu-kill,wheels-kill,balance-kill
 lib_case "the robot survives them" holds critical 'all(c["falls"] == 0 for c in case.values())'
 lib_case "their gaps are seen" holds critical \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # For the other compiler and the other architecture everything is correct without a warning, which clang says of both
 # at once; what has assembly in it compiles, a program of clang links, and so does libach.so of the other architecture.
-# What clang makes of the channels runs in test_tsan_clang.sh.
+# What clang makes of the channels runs in test_tsan.sh.
 # limit: 900 s
 set -eu
 . test/scripts/lib.sh
