@@ -72,6 +72,7 @@ void device_lib_begin(const struct device_lib_what *of, const char *settings, co
 	umask(0077);
 	setenv("ENDPLATE_PREFIX", prefix, 1);
 	unsetenv("NOTIFY_SOCKET");
+	wire_lib_plain = true;
 	virtual_lib_begin(wire_lib_folder());
 	wire_lib_start(what->bus);
 	snprintf(file, sizeof(file), "%s/robot.yaml", wire_lib_folder());

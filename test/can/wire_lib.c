@@ -20,7 +20,7 @@ bool wire_lib_plain;
 static char folder[] = "/tmp/test-wire-XXXXXX";
 static pid_t server;
 
-static const char *program(const char *name)
+const char *wire_lib_program(const char *name)
 {
 	const bool plain = wire_lib_plain && (!strcmp(name, "canwire") || !strcmp(name, "robotsim"));
 	static char path[512];
@@ -58,7 +58,7 @@ int wire_lib_do(const char *command)
 
 	wire_lib_folder();
 	/* Looking for leaks at each end would take longer than all the rest. */
-	snprintf(line, sizeof(line), "%s %s 2>&1", program("canwire"), command);
+	snprintf(line, sizeof(line), "%s %s 2>&1", wire_lib_program("canwire"), command);
 	from = popen(line, "r");
 	TEST_ASSERT_NOT_NULL(from);
 	n = fread(wire_lib_said, 1, sizeof(wire_lib_said) - 1, from);
@@ -76,7 +76,7 @@ pid_t wire_lib_launch(const char *name, const char *arguments)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(line, sizeof(line), "exec %s %s >>%s/out 2>&1", program(name), arguments, wire_lib_folder());
+	snprintf(line, sizeof(line), "exec %s %s >>%s/out 2>&1", wire_lib_program(name), arguments, wire_lib_folder());
 	execl("/bin/sh", "sh", "-c", line, NULL);
 	_exit(127);
 }
@@ -88,7 +88,7 @@ pid_t wire_lib_start(const char *arguments)
 	char line[1024];
 
 	wire_lib_folder();
-	snprintf(line, sizeof(line), "exec %s run --outage 0 %s", program("canwire"), arguments);
+	snprintf(line, sizeof(line), "exec %s run --outage 0 %s", wire_lib_program("canwire"), arguments);
 	server = virtual_lib_fork("canwire");
 	if (server == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

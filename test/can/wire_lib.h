@@ -8,7 +8,8 @@
 /* canwire and robotsim are those of $PLAIN_BUILD, if it is set: without a sanitizer they take a third of the time.  For
  * a test of a driver whose device has tests of its own. */
 extern bool wire_lib_plain;
-const char *wire_lib_folder(void); /* $ENDPLATE_RUN, made if need be */
+const char *wire_lib_program(const char *name); /* its path, until the next call */
+const char *wire_lib_folder(void);		/* $ENDPLATE_RUN, made if need be */
 /* Starts canwire for "torso larm" (more options too: "--gap 0 torso") and waits until it listens.  Its pid. */
 pid_t wire_lib_start(const char *arguments);
 /* Starts a program of ours beside it, on the same clock; what it prints is added to "out" in the folder.  Its pid. */

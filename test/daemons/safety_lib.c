@@ -42,21 +42,14 @@ static const char robot[] = "robot: safety\n"
 
 /* ---- processes ---- */
 
-static const char *build(void)
-{
-	const char *folder = getenv("BUILD");
-
-	return folder ? folder : "build";
-}
-
 static pid_t launch(const char *program, const char *arguments, const char *output)
 {
-	const char *object = program == safety_on->program && getenv("SAFETY_DRVHOST") ? "drvhost " : "";
+	const bool object = program == safety_on->program && getenv("SAFETY_DRVHOST");
 	char line[1400];
 	pid_t pid;
 
-	snprintf(line, sizeof(line), "exec %s/%s%s%s %s >>%s 2>&1", build(), object, program, *object ? ".so" : "",
-		 arguments, output);
+	snprintf(line, sizeof(line), "exec %s %s%s %s >>%s 2>&1", wire_lib_program(object ? "drvhost" : program),
+		 object ? program : "", object ? ".so" : "", arguments, output);
 	pid = virtual_lib_fork(program);
 	TEST_ASSERT(pid >= 0);
 	if (pid == 0) {
@@ -302,6 +295,7 @@ void safety_begin(void)
 	umask(0077); /* a driver takes no channel that others may read */
 	setenv("ENDPLATE_PREFIX", safety.prefix, 1);
 	unsetenv("NOTIFY_SOCKET");
+	wire_lib_plain = true;
 	if (!(safety_case->needs & SAFETY_REAL_TIME))
 		virtual_lib_begin(wire_lib_folder());
 }
