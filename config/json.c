@@ -119,22 +119,25 @@ void json_real(struct json *j, const char *name, double value)
 	json_raw(j, name, text);
 }
 
+/* With so many digits in all, or, fixed, behind the point. */
+static void print_real(struct json *j, const char *name, double value, int digits, bool fixed)
+{
+	if (!isfinite(value)) {
+		json_null(j, name);
+		return;
+	}
+	begin(j, name);
+	fprintf(j->to, fixed ? "%.*f" : "%.*g", digits, value);
+}
+
 void json_digits(struct json *j, const char *name, int digits, double value)
 {
-	begin(j, name);
-	if (isfinite(value))
-		fprintf(j->to, "%.*g", digits, value);
-	else
-		fputs("null", j->to);
+	print_real(j, name, value, digits, false);
 }
 
 void json_fixed(struct json *j, const char *name, int decimals, double value)
 {
-	begin(j, name);
-	if (isfinite(value))
-		fprintf(j->to, "%.*f", decimals, value);
-	else
-		fputs("null", j->to);
+	print_real(j, name, value, decimals, true);
 }
 
 void json_raw(struct json *j, const char *name, const char *json)

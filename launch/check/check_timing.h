@@ -12,7 +12,7 @@
 void check_timing(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors);
 
 /* For each driver how long its frames may take, as the value of ENDPLATE_BOUNDS: "torso:0EF=1250000 torso:100=...", in
- * nanoseconds.  Where there is no bound, or no memory, the driver does not look. */
+ * nanoseconds.  A driver does not check frames that have no bound, nor any if memory for the text is missing. */
 #define CHECK_TIMING_VARIABLE "ENDPLATE_BOUNDS"
 void check_timing_bounds(const struct check_frames *frames, struct launch *launch);
 
