@@ -1,5 +1,6 @@
 /* test_drv_lib.c: the whole loop in one process, on the virtual clock. */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,6 +276,8 @@ void drv_lib_begin(void)
 	*log_text = 0;
 	snprintf(drv_lib.folder, sizeof(drv_lib.folder), "/tmp/test-drv-XXXXXX");
 	TEST_ASSERT_NOT_NULL(mkdtemp(drv_lib.folder));
+	if (!prefix_number)
+		(void)unshare(CLONE_NEWNET); /* another test may claim a device on the same interface */
 	snprintf(drv_lib.prefix, sizeof(drv_lib.prefix), "t%d-%u-", (int)getpid(), ++prefix_number);
 	umask(0077); /* a driver takes no channel that others may read */
 	setenv("ENDPLATE_PREFIX", drv_lib.prefix, 1);
