@@ -474,6 +474,7 @@ completes() { # EXPECTED WORD...: the words for the last one
 	shift
 	got=$(
 		PATH=$lib_folder:$PATH
+		# shellcheck disable=SC2317 # by the file below
 		complete() { :; }
 		. channels/tool/ach.bash
 		COMP_WORDS=(ach "$@")

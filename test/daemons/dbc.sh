@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # For tests of hw-docs/NAME.dbc (sourced with NAME): the vectors of the page, decoded by canmatrix, which shares nothing
 # with the codec.  The comparison is Python that begins with dbc.py; the script puts it into $dbc_comparison.
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 . test/scripts/lib.sh
 lib_tmp
 dbc_page=hw-docs/$1.md dbc_file=hw-docs/$1.dbc dbc_comparison=''

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # For tests of one driver and its simulated device on a soft wire: device_robot, then a list of steps, each with begin;
 # the test ends with the first that fails.
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 . test/scripts/lib.sh
 lib_tmp
 lib_go_first

@@ -251,6 +251,24 @@ rm $1'
 # shellcheck disable=SC2016
 rejects_file shell "an unquoted variable in a file with .sh" SC2086 test/x.sh '#!/bin/bash
 rm $1'
+# shellcheck disable=SC2016
+plant test/lib.sh '# shellcheck shell=bash
+x_folder=/tmp
+mkdir "$x_folder/${x_wanted:-}"'
+# shellcheck disable=SC2016
+plant test/x.sh '#!/bin/bash
+x_wanted=1
+. test/lib.sh
+cd "$x_folder" || exit'
+accepts shell "variables of a sourced file"
+# shellcheck disable=SC2016
+plant test/x.sh '#!/bin/bash
+. test/lib.sh
+cd "$x_floder" || exit'
+rejects shell "a variable without a value" 'x_floder is referenced but not assigned'
+# shellcheck disable=SC2016
+rejects_file shell "one in a sourced file" 'x_floder is referenced but' test/lib.sh '# shellcheck shell=bash
+ls "$x_floder"'
 rejects_file cppcheck "an index out of bounds" 'can/a.c.*arrayIndexOutOfBounds' can/a.c '
 int a(void)
 {
