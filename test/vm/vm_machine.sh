@@ -254,7 +254,8 @@ else
 	lib_ignore faults "$reason"
 fi
 if [ "${VM_GUEST:-}" = rt ]; then # what another kernel may change: interrupts, queues, locks
-	unset -f test_vcan test_vcan_of_ones_own test_filters_are_counted test_netem_without_echo_is_blind \
-		test_controllers_back test_fault_refused test_fault_unloaded
+	unset -f test_vcan test_vcan_of_ones_own test_wires_are_apart test_filters_are_counted test_cangen_vcan \
+		test_netem_loses test_netem_without_echo_is_blind test_controllers_back test_fault_frames \
+		test_fault_busoff_restarts_by_itself test_fault_stall_and_reset test_fault_refused test_fault_unloaded
 fi
 lib_functions "$lib_folder/log" "${1:-}"

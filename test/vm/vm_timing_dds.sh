@@ -123,8 +123,8 @@ test_the_robot_does_not_notice_what_its_line_does() {
 	says 'common.lifecycle = active'
 
 	line loss 10% delay 20ms
-	lasts 'loss 10 %, delay 20 ms' 5
-	[ "$took" -ge 85 ] && [ "$took" -lt 125 ]
+	lasts 'loss 10 %, delay 20 ms' 4
+	[ "$took" -ge 65 ] && [ "$took" -lt 100 ]
 	says 'common.lifecycle = active'
 	soon more a lost 2
 
