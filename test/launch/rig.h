@@ -26,6 +26,7 @@
 
 enum rig_name { RIG_CANWIRE, RIG_ROBOTSIM, RIG_CLOCK, RIG_WAIST, RIG_NAMES }; /* of launch/waist.launch */
 extern const char *const rig_names[RIG_NAMES];
+#define RIG_CHILDREN_MAX 32
 
 struct rig {
 	char folder[512], run[520], prefix[32], launch[520];
@@ -74,6 +75,7 @@ uint32_t rig_random(uint32_t below); /* from rig.seed, which a failure prints */
 
 bool rig_state(const char *name, struct folder_state *state); /* as achstart keeps it; false: none */
 pid_t rig_pid(const char *name);			      /* 0: none runs */
+unsigned int rig_children(int pids[RIG_CHILDREN_MAX]);	      /* of achstart */
 pid_t rig_spare(const char *name);			      /* the process that waits to take over; 0: none */
 void rig_signal(const char *name, int number);		      /* to its process, if there is one */
 bool rig_ready(const char *name);

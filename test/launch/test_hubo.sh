@@ -182,22 +182,22 @@ if [ "${HUBO_SOAK:-}" ]; then # seconds
 fi
 
 # The largest step is that of a hip roll at 2 rad/s, the limit of the robot file: 3219 counts in 5 ms.
-disturb='' lib_case "20 s of walking in place" walk bench-hubo 20s
-lib_case "the buses carry 65 to 85 %, all is answered, no reference is late" carried 1 19.9 0.65 0.85 3219
+disturb='' lib_case "10 s of walking in place" walk bench-hubo 10s
+lib_case "the buses carry 65 to 85 %, all is answered, no reference is late" carried 1 9.9 0.65 0.85 3219
 lib_case "no fault" never 'hubo error'
 lib_case "no reply is missed" happened 'replies: missed 0:'
 lib_case "no reference in the first 0.8 s" test -z "$(python3 test/daemons/hubo/wire.py "$folder/wire.log" 0 0.79 |
 	grep -v 'references 0 ')"
 
-disturb='' lib_case "hubo is killed while it walks" walk bench-hubo 10s --kill hubo@6.003s
+disturb='' lib_case "hubo is killed while it walks" walk bench-hubo 7s --kill hubo@4.003s
 lib_case "another one takes over" happened 'hubo info ready: .*incarnation 2'
-lib_case "it goes on from where the joints are, within the limits" carried 1 9.9 0.6 0.85 3219
+lib_case "it goes on from where the joints are, within the limits" carried 1 6.9 0.6 0.85 3219
 lib_case "no board reports a fault" never 'motor'
 
-disturb='4 fault hubo.EJMC4 silent' lib_case "the board of the right hand dies" walk bench-hubo 8s
+disturb='4 fault hubo.EJMC4 silent' lib_case "the board of the right hand dies" walk bench-hubo 6s
 lib_case "its fault is reported" happened 'hubo error silent: EJMC4 (RF1 ...) has not replied'
-lib_case "the legs walk on" never '00:16:4[4-7].* hubo info holding'
-lost=1 lib_case "their references keep their time" carried 5 7.9 0.6 0.85 3219
+lib_case "the legs walk on" never '00:16:4[4-5].* hubo info holding'
+lost=1 lib_case "their references keep their time" carried 5 5.9 0.6 0.85 3219
 
 disturb='' lib_case "DRC-Hubo walks in place" walk bench-drc-hubo 6s
 lib_case "its buses carry 65 to 85 %, all is answered, no reference is late" carried 1 5.9 0.65 0.85 3219

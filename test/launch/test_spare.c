@@ -352,22 +352,6 @@ static unsigned int descriptors(pid_t pid)
 	return n;
 }
 
-static unsigned int children(void)
-{
-	unsigned int n = 0;
-	char path[64];
-	FILE *from;
-	int pid;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)rig.achstart, (int)rig.achstart);
-	from = fopen(path, "re");
-	while (from && fscanf(from, "%d", &pid) == 1)
-		n++;
-	if (from)
-		fclose(from);
-	return n;
-}
-
 /* The spare's end of its pipe.  Just forked it still has the stdin of achstart. */
 static bool read_pipe(char link[64], pid_t spare)
 {
@@ -419,7 +403,7 @@ TEST(promotions_leave_no_descriptor_and_no_zombie)
 	}
 	RIG_UNTIL(descriptors(rig_pid("waist")) == first);
 	RIG_UNTIL(descriptors(rig.achstart) == before);
-	RIG_UNTIL(children() == RIG_NAMES + 1);
+	RIG_UNTIL(rig_children((int[RIG_CHILDREN_MAX]){ 0 }) == RIG_NAMES + 1);
 	check_left();
 }
 

@@ -545,10 +545,12 @@ void rig_up(const char *settings)
 {
 	rig_begin(settings);
 	rig_drive();
-	rig_pass(1000);
+	rig_pass(750);
 	TEST_ASSERT_NOT_EQUAL(0, hubod_rig.states_n);
 	TEST_ASSERT_EQUAL(0, rig_count(REFERENCE, BOARDS, 0));
 	rig_arm();
+	for (int i = 0; i < 50 && !rig_count(REFERENCE, 0, 0); i++)
+		rig_pass(10); /* until its boards are locked */
 	rig_pass(50);
 	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, hubod_rig.state.common.lifecycle);
 	TEST_ASSERT_GREATER_THAN(0, rig_count(REFERENCE, 0, 0));
