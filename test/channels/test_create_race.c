@@ -3,7 +3,7 @@
  * A channel appears complete or not at all, exactly one creator wins, and a creator that is killed on the way leaves
  * nothing that hinders the next: at most memory and files that the next clean-up takes with it.
  *
- *	RACE_SECONDS	how long each of the two crowds works; 4 unless set, 1 with sanitizers
+ *	RACE_SECONDS	how long each of the two crowds works; 2 unless set, 1 with sanitizers
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#define SECONDS_DEFAULT LIB_SECONDS(4)
+#define SECONDS_DEFAULT LIB_SECONDS(2)
 #define CREATORS 6
 #define WINS 200 /* rounds for one winner each */
 #define KILLS_MIN 300

@@ -8,7 +8,7 @@
 #include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
-#define ROUNDS 200
+#define ROUNDS LIB_REPEAT(200)
 #define TEXT_SIZE (256 * 1024)
 #define MESSAGE_SIZE 8192
 

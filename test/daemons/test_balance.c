@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "test/channels/lib.h"
 #include "test/channels/testcase.h"
 
 #include "daemons/balance/balanced_settings.h"
@@ -303,11 +304,11 @@ static void lose(size_t row, int at_ms)
 TEST(test_outages_while_the_waist_moves)
 {
 	for (size_t i = 0; i < LEN(outages); i++)
-		for (int at = 0; at < 8; at++) {
+		for (int at = 0; at < LIB_REPEAT(4); at++) {
 			stand(0.3);
 			r.random += (uint64_t)at;
 			swing(0.3, 1.2);
-			run_ms(500 + 263 * at);
+			run_ms(500 + 526 * at);
 			lose(i, r.ms);
 			run_ms(6000);
 			assert_stands(outages[i].moving_deg);
