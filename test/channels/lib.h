@@ -95,9 +95,7 @@ void lib_until_ended(pid_t pid);
 char lib_run_state(pid_t tid);
 /* Until that process or thread sleeps in a futex, poll, select or epoll call. */
 void lib_until_asleep(pid_t tid);
-/* For this process and its children, where one of them runs at a time: on two processors a wake-up costs three times as
- * much.
- */
+/* If of this process and its children one runs at a time: on two processors a wake-up costs three times as much. */
 void lib_use_one_processor(void);
 
 /* In a child of root: become LIB_NOBODY, with that one group besides ((gid_t)-1: none). */

@@ -118,7 +118,6 @@ test_a_hung_driver_is_an_incident() {
 	grep -q ' s  waist was restarted: .*incarnation 2' shown
 }
 
-# Computing takes so many times as long; a fast machine needs more of it.
 # Suspended for the rest of each 50 ms once it has computed for 50 us, whatever a processor does in that time.
 test_an_overrun_is_an_incident() {
 	box=', --skipped, 5, --after, 0s' pause=0s
