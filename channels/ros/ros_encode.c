@@ -18,7 +18,9 @@ const char *ros_device(const struct ros_context *c)
 /* s, and ns from 0 to 999999999 */
 static void make_stamp(uint32_t stamp[2], const struct msg_header *h, const struct ros_context *c)
 {
-	const int64_t t_ns = (h->t_sample_ns ? h->t_sample_ns : h->t_publish_ns) + c->wall_ns;
+	/* Modulo 2^64: a writer may put any time. */
+	const int64_t own_ns = h->t_sample_ns ? h->t_sample_ns : h->t_publish_ns;
+	const int64_t t_ns = (int64_t)((uint64_t)own_ns + (uint64_t)c->wall_ns);
 	const int64_t below = t_ns % NS_PER_S < 0;
 
 	stamp[0] = (uint32_t)(t_ns / NS_PER_S - below);

@@ -202,7 +202,11 @@ static void put_arm(struct picture *p, const struct frame *torso, const struct m
 
 static bool is_arm(const struct msg_joint_state *arm, const struct msg_balance_state *s)
 {
-	return arm && arm->count == ARM_JOINTS && s->header.t_publish_ns - arm->header.t_publish_ns < ARM_OLD_NS;
+	int64_t age_ns;
+
+	return arm && arm->count == ARM_JOINTS &&
+	       !__builtin_sub_overflow(s->header.t_publish_ns, arm->header.t_publish_ns, &age_ns) &&
+	       age_ns < ARM_OLD_NS;
 }
 
 void ros_put_markers(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)

@@ -1,8 +1,10 @@
 /* achdds.c: the bridge between the channels of a robot and DDS; achdds(1). */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +13,9 @@
 #include "config/options.h"
 #include "config/run.h"
 #include "launch/achdds/bridge.h"
+#include "launch/achdds/drop_in.h"
+#include "launch/achdds/filter.h"
+#include "launch/achdds/library_log.h"
 #include "launch/achdds/publish.h"
 #include "launch/achdds/relay.h"
 #include "launch/achdds/subscribe.h"
@@ -20,6 +25,7 @@
 #define FAILED 111
 #define SCAN_NS 1000000000  /* between two looks for channels */
 #define STATE_NS 1000000000 /* between two states */
+#define LOG_NS 10000000000  /* between two events about the log of the DDS library */
 
 struct achdds_options {
 	const char *robot, *name, *state;
@@ -44,15 +50,41 @@ static struct {
 	struct subscribe *subscribe;
 	struct relay *relay; /* or NULL */
 	struct notify notify;
-	int64_t beat_ns, scan_ns, state_ns;
-	bool state_failed; /* said */
+	int64_t beat_ns, scan_ns, state_ns, log_ns;
+	uint64_t log_lines; /* reported */
+	bool state_failed;  /* said */
+	bool stale;	    /* the interface is another one than that of the sockets */
 } a;
+
+/* ---- the network ---- */
+
+/* In place of libc's, for the DDS library too: filter.h. */
+__attribute__((visibility("default"))) int bind(int fd, const struct sockaddr *address, socklen_t len)
+{
+	return filter_bind(fd, address, len);
+}
+
+/* A neighbour can make the library log a line for each packet. */
+static void report_library_log(int64_t now_ns)
+{
+	struct library_log log;
+
+	library_log_read(&log);
+	if (log.lines == a.log_lines || now_ns < a.log_ns)
+		return;
+	bridge_say(&a.bridge, MSG_SEVERITY_WARNING, "library",
+		   "%" PRIu64 " malformed packets, %" PRIu64 " other warnings of the DDS library; the last: %s",
+		   log.malformed, log.lines - log.malformed, log.newest);
+	a.log_lines = log.lines;
+	a.log_ns = now_ns + LOG_NS;
+}
 
 /* ---- the state ---- */
 
 static int write_state(const char *path, int64_t now_ns)
 {
 	char aside[RUN_PATH_MAX];
+	struct library_log log;
 	struct json j;
 	FILE *to;
 
@@ -67,6 +99,9 @@ static int write_state(const char *path, int64_t now_ns)
 	json_int(&j, "domain", a.bridge.plan.domain);
 	json_text(&j, "interface", a.bridge.plan.interface);
 	json_bool(&j, "secured", a.bridge.plan.secured);
+	library_log_read(&log);
+	json_uint(&j, "library_warnings", log.lines);
+	json_uint(&j, "malformed_packets", log.malformed);
 	publish_state(a.publish, &j, now_ns);
 	subscribe_state(a.subscribe, &j, now_ns);
 	relay_state(a.relay, &j, now_ns);
@@ -112,6 +147,8 @@ static int64_t turn(void)
 		beat(now_ns);
 	if (now_ns >= a.scan_ns) {
 		publish_scan(a.publish);
+		report_library_log(now_ns);
+		a.stale = filter_is_stale();
 		a.scan_ns = now_ns + SCAN_NS;
 	}
 	if (now_ns >= a.state_ns)
@@ -167,12 +204,16 @@ static int run(void)
 			else
 				serve(tags[i], clock_now_ns());
 		}
-	} while (n >= 0 && !stop);
+	} while (n >= 0 && !stop && !a.stale);
 	notify_stopping(&a.notify);
 	update_state_file(clock_now_ns());
 	if (n < 0)
 		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "wait", "unable to wait: %s", strerror(-n));
-	return n < 0 ? FAILED : 0;
+	if (a.stale)
+		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "interface",
+			   "interface %s was removed and came back; achdds ends, to be started again on it",
+			   a.bridge.plan.interface);
+	return n < 0 || a.stale ? FAILED : 0;
 }
 
 /* ---- before and behind it ---- */
@@ -214,12 +255,15 @@ static int open_all(struct error_sink *errors)
 					      .peers = plan->peers,
 					      .peers_n = plan->peers_n,
 					      .multicast = plan->multicast,
-					      .security = plan->secured ? &plan->security : NULL };
+					      .security = plan->secured ? &plan->security : NULL,
+					      .check_sockets = filter_check };
 	int r = open_set(&a.bridge.set);
 
 	if (r)
 		return error_refuse(errors, r, "unable to wait: %s", strerror(-r));
 	r = open_robot(errors);
+	if (!r)
+		r = filter_open(plan->interface, plan->addresses, plan->peers_n, errors);
 	if (!r)
 		r = node_open(&a.bridge.node, &options, errors);
 	if (!r)
@@ -290,6 +334,7 @@ int main(int argc, char **argv)
 	if (plan_open(&a.bridge.plan, argv[0], &errors))
 		return WRONG;
 	if (a.options.check) {
+		drop_in_print(stdout, &a.bridge.plan, a.options.robot ? a.options.robot : "ROBOT");
 		plan_close(&a.bridge.plan);
 		return 0;
 	}

@@ -1,7 +1,6 @@
 /* node.c: this process in a DDS domain, on Cyclone DDS. */
 #include <dds/dds.h>
 #include <dds/ddsi/ddsi_serdata.h>
-#include <dds/ddsrt/log.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "config/text.h"
 #include "launch/achdds/graph.h"
+#include "launch/achdds/library_log.h"
 #include "launch/achdds/node.h"
 #include "launch/achdds/raw.h"
 
@@ -47,22 +47,6 @@ struct node {
 
 /* ---- the domain ---- */
 
-/* What the library says while the domain is opened: the reason, if that fails. */
-static char said[ERROR_LINE_MAX / 2];
-
-static void keep_line(void *to, const dds_log_data_t *line)
-{
-	(void)to;
-	if (!*said)
-		snprintf(said, sizeof(said), "%.*s", (int)strcspn(line->message, "\n"), line->message);
-}
-
-static void say_line(void *to, const dds_log_data_t *line)
-{
-	(void)to;
-	error_say("achdds", NULL, ERROR_WARNING, "%.*s", (int)strcspn(line->message, "\n"), line->message);
-}
-
 static void write_xml(struct text_out *xml, const struct node_options *o)
 {
 	text_add(xml,
@@ -72,10 +56,12 @@ static void write_xml(struct text_out *xml, const struct node_options *o)
 		 o->interface, o->multicast ? "true" : "false", PARTICIPANTS_MAX);
 	for (size_t i = 0; i < o->peers_n; i++)
 		text_add(xml, "<Peer address=\"%s\"/>", o->peers[i]);
-	/* High enough for any history here, so that a reader that lags never fills it. */
+	/* High enough for any history here, so that a reader that lags never fills it.  Fragments of samples that would
+	 * be dropped as a whole are not kept. */
 	text_add(xml,
-		 "</Peers></Discovery><Internal><Watermarks><WhcHigh>16MB</WhcHigh><WhcAdaptive>false</WhcAdaptive>"
-		 "</Watermarks></Internal></Domain></CycloneDDS>");
+		 "</Peers></Discovery><Internal><MaxSampleSize>%uB</MaxSampleSize><Watermarks><WhcHigh>16MB</WhcHigh>"
+		 "<WhcAdaptive>false</WhcAdaptive></Watermarks></Internal></Domain></CycloneDDS>",
+		 RAW_SIZE_MAX);
 }
 
 static void secure(dds_qos_t *qos, const struct node_security *s)
@@ -111,7 +97,15 @@ static void secure(dds_qos_t *qos, const struct node_security *s)
 /* A line with the reason that the library gave; -EIO. */
 static int refuse(struct error_sink *errors, const char *what, dds_return_t r)
 {
-	return error_refuse(errors, -EIO, "unable to open %s: %s", what, *said ? said : dds_strretcode(r));
+	struct library_log log;
+
+	library_log_read(&log);
+	return error_refuse(errors, -EIO, "unable to open %s: %s", what, log.lines ? log.first : dds_strretcode(r));
+}
+
+static int check_sockets(const struct node_options *o, struct error_sink *errors)
+{
+	return o->check_sockets ? o->check_sockets(errors) : 0;
 }
 
 static int open_participant(struct node *n, const struct node_options *o, struct error_sink *errors)
@@ -120,6 +114,7 @@ static int open_participant(struct node *n, const struct node_options *o, struct
 	char xml[XML_MAX], what[ERROR_LINE_MAX / 4];
 	struct text_out out = text_out(xml, sizeof(xml));
 	dds_qos_t *qos;
+	int r;
 
 	write_xml(&out, o);
 	if (out.len >= sizeof(xml))
@@ -128,13 +123,16 @@ static int open_participant(struct node *n, const struct node_options *o, struct
 	n->domain = dds_create_domain(o->domain, xml);
 	if (n->domain < 0)
 		return refuse(errors, what, n->domain);
+	r = check_sockets(o, errors);
+	if (r)
+		return r;
 	qos = dds_create_qos();
 	dds_qset_userdata(qos, enclave, sizeof(enclave) - 1);
 	if (o->security)
 		secure(qos, o->security);
 	n->participant = dds_create_participant(o->domain, qos, NULL);
 	dds_delete_qos(qos);
-	return n->participant < 0 ? refuse(errors, what, n->participant) : 0;
+	return n->participant < 0 ? refuse(errors, what, n->participant) : check_sockets(o, errors);
 }
 
 int node_open(struct node **node, const struct node_options *options, struct error_sink *errors)
@@ -148,14 +146,12 @@ int node_open(struct node **node, const struct node_options *options, struct err
 	snprintf(n->name, sizeof(n->name), "%s", options->name);
 	snprintf(n->space, sizeof(n->space), "%s", options->space);
 	n->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	*said = 0;
-	dds_set_log_sink(keep_line, NULL);
+	library_log_open();
 	r = n->fd < 0 ? -errno : open_participant(n, options, errors);
 	if (!r) {
 		n->graph = node_write(n, &(struct node_topic){ GRAPH_TOPIC, GRAPH_TYPE, NULL, NODE_LATCHED }, errors);
 		r = n->graph ? 0 : -EIO;
 	}
-	dds_set_log_sink(r ? NULL : say_line, NULL);
 	if (r)
 		node_close(n);
 	else
@@ -179,7 +175,7 @@ void node_close(struct node *n)
 		return;
 	if (n->domain > 0)
 		dds_delete(n->domain);
-	dds_set_log_sink(NULL, NULL);
+	library_log_close();
 	free_ends(n->writers);
 	free_ends(n->readers);
 	if (n->fd >= 0)

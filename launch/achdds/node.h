@@ -42,6 +42,8 @@ struct node_options {
 	size_t peers_n;
 	bool multicast;
 	const struct node_security *security; /* NULL: none */
+	/* After the domain, and after the participant, was opened: 0, or -errno with a line; NULL: no check. */
+	int (*check_sockets)(struct error_sink *errors);
 };
 
 struct node;

@@ -1,4 +1,5 @@
 /* plan.c: the file of a bridge: from its tree to the structs, and how its parts fit together. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,10 +114,17 @@ static void find_into(struct plan_input *input, struct error_sink *errors)
 			   input->estop ? "a raise of the e-stop; std_msgs/String does" : "a reference");
 }
 
-static void check_who(const struct plan *plan, const struct yaml_node *node, enum plan_who who,
+/* moves: NULL, or what references from there move. */
+static void check_who(const struct plan *plan, const struct yaml_node *node, enum plan_who who, const char *moves,
 		      struct error_sink *errors)
 {
-	if (who == PLAN_LOCAL && strcmp(plan->interface, "lo") != 0)
+	if (who == PLAN_LOCAL && moves)
+		yaml_error(errors, node,
+			   "who: local would let any user of this machine move %s; write references into its channel, "
+			   "as a member of the group moving:, or write who: secured, with keys of that group "
+			   "(scripts/dds-keys --group)",
+			   moves);
+	else if (who == PLAN_LOCAL && strcmp(plan->interface, "lo") != 0)
 		yaml_error(errors, node,
 			   "who: local needs interface: lo; on %s write who: secured, with security:, or who: anyone",
 			   plan->interface);
@@ -140,7 +148,7 @@ static void read_input(const struct plan *plan, struct plan_input *input, const 
 	input->type = take_type(node, input->type_name, errors);
 	if (input->type)
 		find_into(input, errors);
-	check_who(plan, node, input->who, errors);
+	check_who(plan, node, input->who, input->estop || !*input->device ? NULL : input->device, errors);
 }
 
 /* Two topics for one place: it would not be clear which reference counts. */
@@ -185,6 +193,7 @@ static void read_relay(struct plan *plan, struct error_sink *errors)
 {
 	struct plan_relay *relay = &plan->relay;
 	struct settings table = { .rows = plan_relay_rows, .values = relay, .noun = "key of the relay" };
+	const char *moves = NULL;
 
 	if (!plan->relay_node || settings_fill(&table, plan->relay_node, errors))
 		return;
@@ -192,13 +201,17 @@ static void read_relay(struct plan *plan, struct error_sink *errors)
 	relay->send_n = read_channels(relay->send, relay->send_text, yaml_find(relay->node, "send"), errors);
 	relay->receive_n =
 		read_channels(relay->receive, relay->receive_text, yaml_find(relay->node, "receive"), errors);
-	for (size_t i = 0; i < relay->receive_n; i++)
-		if (text_ends_with(relay->receive[i], "-ref") && !settings_given(&table, "who"))
+	for (size_t i = 0; i < relay->receive_n; i++) {
+		if (!text_ends_with(relay->receive[i], "-ref"))
+			continue;
+		moves = "the robot";
+		if (!settings_given(&table, "who"))
 			yaml_error(errors, relay->node,
-				   "who is missing: %s moves the robot; write who: secured, local or anyone",
+				   "who is missing: %s moves the robot; write who: secured or anyone",
 				   relay->receive[i]);
+	}
 	if (settings_given(&table, "who"))
-		check_who(plan, relay->node, relay->who, errors);
+		check_who(plan, relay->node, relay->who, moves, errors);
 	for (size_t i = 0; i < relay->send_n; i++)
 		for (size_t k = 0; k < relay->receive_n; k++)
 			if (!strcmp(relay->send[i], relay->receive[k]))
@@ -223,11 +236,20 @@ static void read_peers(struct plan *plan, struct error_sink *errors)
 	const struct yaml_node *node = yaml_find(yaml_root(plan->doc), "peers");
 	char *rest = plan->peers_text, *peer;
 
-	while ((peer = strsep(&rest, ",")))
-		if (*peer && plan->peers_n < PLAN_PEERS_MAX)
-			plan->peers[plan->peers_n++] = peer;
-		else if (*peer)
-			yaml_error(errors, node, "at most %d", PLAN_PEERS_MAX);
+	while ((peer = strsep(&rest, ","))) {
+		if (!*peer)
+			continue;
+		if (plan->peers_n == FILTER_PEERS_MAX) {
+			yaml_error(errors, node, "at most %d", FILTER_PEERS_MAX);
+			return;
+		}
+		if (inet_pton(AF_INET, peer, &plan->addresses[plan->peers_n]) != 1)
+			yaml_error(errors, node,
+				   "%s is not an IPv4 address such as 10.0.0.2; packets are filtered by address, so a "
+				   "name cannot be a peer",
+				   peer);
+		plan->peers[plan->peers_n++] = peer;
+	}
 	if (strcmp(plan->interface, "lo") != 0)
 		return;
 	if (plan->peers_n || plan->multicast)
@@ -235,6 +257,7 @@ static void read_peers(struct plan *plan, struct error_sink *errors)
 			  "%s: peers and multicast need interface: NAME; without it nothing leaves this machine",
 			  yaml_root(plan->doc)->file);
 	plan->peers[0] = "127.0.0.1";
+	plan->addresses[0].s_addr = htonl(INADDR_LOOPBACK);
 	plan->peers_n = 1;
 	plan->multicast = false;
 }

@@ -5,7 +5,7 @@
  *	  /joint_states: {channel: waist-state, rate: 100}
  *	  /rosout: {channel: "*-event"}
  *	subscribe:
- *	  /waist/command: {device: waist, type: sensor_msgs/JointState, who: local}
+ *	  /stop: {estop: yes, type: std_msgs/String, who: local}
  *
  *	struct plan plan;
  *
@@ -19,10 +19,10 @@
 #include "channels/ros/ros_map.h"
 #include "config/settings.h"
 #include "config/text.h"
+#include "launch/achdds/filter.h"
 #include "launch/achdds/node.h"
 
 #define PLAN_TOPIC_MAX 200
-#define PLAN_PEERS_MAX 32
 
 /* A topic, and the channels whose messages are published there. */
 struct plan_topic {
@@ -38,9 +38,9 @@ struct plan_topic {
 
 /* Who may send references, or raise. */
 enum plan_who {
-	PLAN_LOCAL,   /* programs of this machine: the interface is lo */
+	PLAN_LOCAL,   /* programs of this machine, of any user: the interface is lo; not for references */
 	PLAN_SECURED, /* participants that the permissions of DDS Security name */
-	PLAN_ANYONE,  /* any participant of the domain */
+	PLAN_ANYONE,  /* any participant of the domain that the filter lets in */
 };
 
 /* A topic whose messages become references of a device, or raise the e-stop. */
@@ -73,7 +73,8 @@ struct plan {
 	int64_t domain;
 	char name[TEXT_NAME_MAX + 1], interface[16], peers_text[1024];
 	bool multicast;
-	const char *peers[PLAN_PEERS_MAX];
+	const char *peers[FILTER_PEERS_MAX];
+	struct in_addr addresses[FILTER_PEERS_MAX]; /* of the peers */
 	size_t peers_n;
 	const struct yaml_node *publish_node, *subscribe_node, *security_node, *relay_node;
 	struct plan_topic *topics;

@@ -24,7 +24,7 @@ static const char *interface_form(const char *text)
 
 static const char *peers_form(const char *text)
 {
-	return strspn(text, LETTERS DIGITS ".:-,") == strlen(text) ? NULL : "addresses: [10.0.0.2, arm.local]";
+	return strspn(text, LETTERS DIGITS ".:-,") == strlen(text) ? NULL : "a list of addresses: [10.0.0.2, 10.0.0.3]";
 }
 
 static const char *channel_form(const char *text)
@@ -49,7 +49,7 @@ const struct settings_row plan_rows[] = {
 	SETTINGS_TEXT("node", struct plan, name, "achdds", "name of the ROS node", .check = node_form),
 	SETTINGS_TEXT("interface", struct plan, interface, "lo", "the network interface that is used",
 		      .check = interface_form),
-	SETTINGS_TEXT("peers", struct plan, peers_text, "", "[10.0.0.2]: machines that are asked for participants",
+	SETTINGS_TEXT("peers", struct plan, peers_text, "", "[10.0.0.2]: the machines whose packets are received",
 		      .check = peers_form, .joined = true),
 	SETTINGS_BOOL("multicast", struct plan, multicast, "no", "find participants, and send, by multicast"),
 	SETTINGS_NODE("security", struct plan, security_node, NULL, "files of DDS Security"),

@@ -161,7 +161,7 @@ static void check_out(struct relay *r, struct relay_out *o, int64_t now_ns)
 		ach_flush(&o->inlet.chan);
 }
 
-static void send(struct relay *r, struct relay_out *o, size_t len)
+static void send_message(struct relay *r, struct relay_out *o, size_t len)
 {
 	struct cdr_out cdr = cdr_out(r->cdr, sizeof(r->cdr));
 
@@ -189,7 +189,7 @@ static bool send_next(struct relay *r, struct relay_out *o)
 		return false;
 	}
 	o->missed += o->inlet.chan.seq_num - before - 1;
-	send(r, o, len);
+	send_message(r, o, len);
 	return true;
 }
 

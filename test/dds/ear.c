@@ -1,11 +1,12 @@
-/* ear.c: CDR bytes through Cyclone DDS, on the loopback interface; as fast.cc.
+/* ear.c: CDR bytes through Cyclone DDS, on the loopback interface; as fast.cc.  Its sockets have no filter.
  *
  *	ear DOMAIN read			prints "TOPIC HEX" for each sample
  *	ear DOMAIN write [HZ]		writes each sample HZ (20) times a second
  *	ear DOMAIN garbage [HZ]		writes random bytes instead, often the sample with some of them changed
  *
  * Standard input has a line for each topic: "TOPIC TYPE reliable|best [HEX]".  All go on until they are killed.
- * "matched TOPIC" is printed as soon as another end is there.  $EAR_KEYS is a folder of scripts/dds-keys.
+ * "matched TOPIC" is printed as soon as another end is there.  $EAR_KEYS is a folder of scripts/dds-keys;
+ * $EAR_INTERFACE and $EAR_PEER are another interface than lo, and an address that is asked for participants there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,14 @@ static void put_garbage(struct end *e)
 	node_put(e->writer, bytes, len);
 }
 
+/* A variable of the environment, or the default if it is empty or missing. */
+static const char *variable(const char *name, const char *otherwise)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : otherwise;
+}
+
 /* The files of a folder; NULL: there is none. */
 static const struct node_security *security(const char *folder)
 {
@@ -91,7 +100,7 @@ static const struct node_security *security(const char *folder)
 
 #define FILE_OF(member, suffix) \
 	LIB_CHECK(snprintf(s.member, sizeof(s.member), "%s/" #member suffix, folder) < (int)sizeof(s.member))
-	if (!folder || !*folder)
+	if (!folder)
 		return NULL;
 	FILE_OF(identity_ca, ".pem");
 	FILE_OF(certificate, ".pem");
@@ -104,16 +113,18 @@ static const struct node_security *security(const char *folder)
 
 int main(int argc, char **argv)
 {
-	static const char *const peers[] = { "127.0.0.1" };
+	const char *const peers[] = { variable("EAR_PEER", "127.0.0.1") };
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	const bool reads = argc > 2 && !strcmp(argv[2], "read"), garbage = argc > 2 && !strcmp(argv[2], "garbage");
-	struct node_options options = { .name = "ear", .space = "/", .interface = "lo", .peers = peers, .peers_n = 1 };
+	struct node_options options = {
+		.name = "ear", .space = "/", .interface = variable("EAR_INTERFACE", "lo"), .peers = peers, .peers_n = 1
+	};
 	int64_t next_ns, step_ns;
 	struct node *node;
 
 	LIB_CHECK(argc > 2);
 	lib_watchdog("ear", LIB_HANG_S);
-	options.security = security(getenv("EAR_KEYS"));
+	options.security = security(variable("EAR_KEYS", NULL));
 	options.domain = (unsigned int)atoi(argv[1]);
 	step_ns = (int64_t)(1e9 / (argc > 3 ? atof(argv[3]) : 20));
 	LIB_CHECK(!node_open(&node, &options, &errors));

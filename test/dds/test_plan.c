@@ -29,23 +29,24 @@ TEST(a_whole_file)
 
 	TEST_ASSERT_EQUAL_MESSAGE(
 		0,
-		open_plan(&plan, "domain: 7\nnode: krang\ninterface: eth0\npeers: [10.0.0.2, arm.local]\n" SECURITY
-				 "publish:\n"
-				 "  /joint_states: {channel: waist-state, rate: 100, qos: sensor}\n"
-				 "  /base/imu: {channel: imu-state, frame: imu_link}\n"
-				 "  /rosout: {channel: \"*-event\"}\n"
-				 "  /diagnostics: {channel: \"*-state\", rate: 1}\n"
-				 "  /waist/raw: {channel: waist-state, type: endplate_msgs/JointState}\n"
-				 "subscribe:\n"
-				 "  /waist/command: {device: waist, source: ros, type: sensor_msgs/JointState, "
-				 "who: secured, valid: 30ms}\n"
-				 "  /cmd_vel: {device: balance, type: geometry_msgs/msg/Twist, who: anyone}\n"
-				 "  /stop: {estop: yes, type: std_msgs/String, who: anyone}\n"
-				 "relay: {name: krang, send: [waist-state], receive: [larm-ref], who: secured}\n"),
+		open_plan(&plan,
+			  "domain: 7\nnode: krang\ninterface: eth0\npeers: [10.0.0.2, 10.0.0.3]\n" SECURITY "publish:\n"
+			  "  /joint_states: {channel: waist-state, rate: 100, qos: sensor}\n"
+			  "  /base/imu: {channel: imu-state, frame: imu_link}\n"
+			  "  /rosout: {channel: \"*-event\"}\n"
+			  "  /diagnostics: {channel: \"*-state\", rate: 1}\n"
+			  "  /waist/raw: {channel: waist-state, type: endplate_msgs/JointState}\n"
+			  "subscribe:\n"
+			  "  /waist/command: {device: waist, source: ros, type: sensor_msgs/JointState, "
+			  "who: secured, valid: 30ms}\n"
+			  "  /cmd_vel: {device: balance, type: geometry_msgs/msg/Twist, who: anyone}\n"
+			  "  /stop: {estop: yes, type: std_msgs/String, who: anyone}\n"
+			  "relay: {name: krang, send: [waist-state], receive: [larm-ref], who: secured}\n"),
 		lines);
 	TEST_ASSERT_EQUAL(7, plan.domain);
 	TEST_ASSERT_EQUAL(2, plan.peers_n);
-	TEST_ASSERT_EQUAL_STRING("arm.local", plan.peers[1]);
+	TEST_ASSERT_EQUAL_STRING("10.0.0.3", plan.peers[1]);
+	TEST_ASSERT_EQUAL_HEX32(0x0a000003, ntohl(plan.addresses[1].s_addr));
 	TEST_ASSERT_FALSE(plan.multicast);
 	TEST_ASSERT_TRUE(plan.secured);
 	TEST_ASSERT_EQUAL_STRING("/c", plan.security.key);
@@ -120,7 +121,12 @@ TEST(everything_that_is_wrong_has_a_line)
 		{ "multicast: yes\n",
 		  "f: peers and multicast need interface: NAME; without it nothing leaves this machine\n" },
 		{ "interface: eth0\npeers: [\"<x>\"]\n",
-		  "f:2: peers: \"<x>\" is not addresses: [10.0.0.2, arm.local]\n" },
+		  "f:2: peers: \"<x>\" is not a list of addresses: [10.0.0.2, 10.0.0.3]\n" },
+		{ "interface: eth0\npeers: [10.0.0.2, arm.local, \"fd00::1\"]\n",
+		  "f:2: peers: arm.local is not an IPv4 address such as 10.0.0.2; packets are filtered by address, so "
+		  "a name cannot be a peer\n"
+		  "f:2: peers: fd00::1 is not an IPv4 address such as 10.0.0.2; packets are filtered by address, so a "
+		  "name cannot be a peer\n" },
 		{ "publish: [a]\n", "f:1: publish: a list where a mapping (/topic: ...) is expected\n" },
 		{ "publish:\n  imu: {channel: a}\n", "f:2: imu: not a topic such as /waist/joint_states: a slash, then "
 						     "letters, digits and _, a letter first\n" },
@@ -151,17 +157,21 @@ TEST(everything_that_is_wrong_has_a_line)
 		  "does\n" },
 		{ "subscribe:\n  /a: {estop: yes, type: std_msgs/String, who: local, valid: 10ms}\n",
 		  "f:2: /a: source and valid are of references, not of the e-stop\n" },
-		{ "subscribe:\n  /a: {device: waist, type: sensor_msgs/Imu, who: local}\n",
+		{ "subscribe:\n  /a: {device: waist, type: sensor_msgs/Imu, who: anyone}\n",
 		  "f:2: /a: type: sensor_msgs/msg/Imu does not become a reference\n" },
 		{ "subscribe:\n  /a: {device: waist, type: sensor_msgs/JointState, who: secured}\n",
 		  "f:2: /a: who: secured needs security:, which says where keys and permissions are\n" },
-		{ "interface: eth0\nsubscribe:\n  /a: {device: waist, type: sensor_msgs/JointState, who: local}\n",
+		{ "subscribe:\n  /a: {device: waist, type: sensor_msgs/JointState, who: local}\n",
+		  "f:2: /a: who: local would let any user of this machine move waist; write references into its "
+		  "channel, as a member of the group moving:, or write who: secured, with keys of that group ("
+		  "scripts/dds-keys --group)\n" },
+		{ "interface: eth0\nsubscribe:\n  /a: {estop: yes, type: std_msgs/String, who: local}\n",
 		  "f:3: /a: who: local needs interface: lo; on eth0 write who: secured, with security:, or who: "
 		  "anyone\n" },
-		{ "subscribe:\n  /a: {device: waist, type: sensor_msgs/JointState, who: local, valid: 1s}\n",
+		{ "subscribe:\n  /a: {device: waist, type: sensor_msgs/JointState, who: anyone, valid: 1s}\n",
 		  "f:2: valid: 1s is above the maximum 200ms\n" },
-		{ "subscribe:\n  /a: {device: w, type: sensor_msgs/JointState, who: local}\n"
-		  "  /b: {device: w, type: sensor_msgs/JointState, who: local}\n",
+		{ "subscribe:\n  /a: {device: w, type: sensor_msgs/JointState, who: anyone}\n"
+		  "  /b: {device: w, type: sensor_msgs/JointState, who: anyone}\n",
 		  "f:3: /b: device: w has references from /a already; make them two sources of a refmuxd\n" },
 		{ "security: {key: /a}\n", "f:1: security: identity_ca is missing: certificate of the authority of "
 					   "identities\n"
@@ -179,7 +189,11 @@ TEST(everything_that_is_wrong_has_a_line)
 		{ "relay: {name: k, send: [a-state], receive: [a-state]}\n",
 		  "f:1: relay: a-state cannot go both ways\n" },
 		{ "relay: {name: k, receive: [a-ref]}\n",
-		  "f:1: relay: who is missing: a-ref moves the robot; write who: secured, local or anyone\n" },
+		  "f:1: relay: who is missing: a-ref moves the robot; write who: secured or anyone\n" },
+		{ "relay: {name: k, receive: [a-state, a-ref], who: local}\n",
+		  "f:1: relay: who: local would let any user of this machine move the robot; write references into its "
+		  "channel, as a member of the group moving:, or write who: secured, with keys of that group "
+		  "(scripts/dds-keys --group)\n" },
 		{ "relay: {name: k, receive: [a-ref], who: secured}\n",
 		  "f:1: relay: who: secured needs security:, which says where keys and permissions are\n" },
 	};
@@ -189,4 +203,28 @@ TEST(everything_that_is_wrong_has_a_line)
 		TEST_ASSERT_EQUAL_MESSAGE(-EINVAL, open_plan(&plan, rows[i].text), rows[i].text);
 		TEST_ASSERT_EQUAL_STRING_MESSAGE(rows[i].expected, lines, rows[i].text);
 	}
+}
+
+TEST(with_who_local_any_program_looks_and_stops)
+{
+	struct plan plan;
+
+	TEST_ASSERT_EQUAL_MESSAGE(0,
+				  open_plan(&plan,
+					    "publish: {/imu: {channel: imu-state}}\n"
+					    "subscribe: {/stop: {estop: yes, type: std_msgs/String, who: local}}\n"),
+				  lines);
+	plan_close(&plan);
+}
+
+TEST(a_peer_more_than_the_filter_has_room_for_is_refused)
+{
+	char text[2000] = "interface: eth0\npeers: [";
+	struct plan plan;
+
+	for (int i = 0; i < FILTER_PEERS_MAX; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "10.0.0.%d, ", i);
+	strcat(text, "10.0.1.1]\n");
+	TEST_ASSERT_EQUAL(-EINVAL, open_plan(&plan, text));
+	TEST_ASSERT_EQUAL_STRING("f:2: peers: at most 32\n", lines);
 }

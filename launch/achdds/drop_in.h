@@ -1,0 +1,12 @@
+/* drop_in.h: what achdds@.service has to allow for a plan that does not stay on lo. */
+#ifndef LAUNCH_ACHDDS_DROP_IN_H
+#define LAUNCH_ACHDDS_DROP_IN_H
+
+#include <stdio.h>
+
+#include "launch/achdds/plan.h"
+
+/* The drop-in of the unit; nothing if the interface is lo. */
+void drop_in_print(FILE *to, const struct plan *plan, const char *robot);
+
+#endif
