@@ -1,18 +1,58 @@
 /* claim.h: one driver per device, and one writer per channel.
  *
- * A claim is a listening abstract socket: endplate/dev/can0.0EF; for a wire with its real path
- * (endplate/dev//run/endplate/bench/wire/torso.clock), for a channel with its folder if ACH_DIR is set.  It holds
- * against all users of the network namespace, as the interface does; no file exists that could be removed; the kernel
- * releases it when its holder ends, however it ends.
+ *	struct claim_set set = { 0 };
+ *
+ *	claim_interface(&set, "can0", "0EF", &errors, &warnings);
+ *	claim_channel(&set, "waist-state", &errors, &warnings);
+ *	claim_renew(&set, &errors);			now and then
+ *	claim_release(&set);
+ *
+ * A claim lies where the thing lies that it is for.  Those of channels and of soft wires are locks on a file in the
+ * folder of the channels, and in RUN (claim_file.h): only the robot's user and root can take them.  A SocketCAN
+ * interface is shared by all users of a network namespace, and so is the name of its claims: an abstract socket,
+ * endplate/dev/can0.0EF, which any of them can bind.
+ *
+ * For one release channels and wires have such names, too, so that a version that knows no others is noticed.  One that
+ * another user holds is a warning, the first of them only.
  */
 #ifndef DAEMONS_DRV_CLAIM_H
 #define DAEMONS_DRV_CLAIM_H
 
-#include "config/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
-/* A descriptor to be kept for life; or -errno with a line in errors.  -EBUSY: another process holds the claim; the line
- * names its pid, uid and program. */
-int claim(const char *interface, const char *what, struct error_sink *errors);
-int claim_channel(const char *name, struct error_sink *errors); /* name with its prefix */
+#include "config/error.h"
+#include "daemons/drv/claim_file.h"
+
+enum claim_place { CLAIM_CHANNELS, CLAIM_WIRES, CLAIM_PLACES };
+
+struct claim_set {
+	struct claim_locks {
+		bool open;
+		int fd; /* of the file, which has all claims of this set */
+		char path[CLAIM_FILE_PATH_MAX];
+		off_t *bytes;
+		size_t n, room;
+		bool lost; /* reported */
+	} locks[CLAIM_PLACES];
+	int *names; /* descriptors of sockets */
+	size_t names_n, names_room;
+	bool warned;
+};
+
+/* 0; or -errno with a line in errors.  -EBUSY: another process holds the claim; the line names its program, pid and uid
+ * as far as we may know them.  The second of the same claim in one set is not refused. */
+int claim_interface(struct claim_set *set, const char *interface, const char *what, struct error_sink *errors,
+		    struct error_sink *warnings);
+int claim_channel(struct claim_set *set, const char *name, /* with its prefix */
+		  struct error_sink *errors, struct error_sink *warnings);
+
+/* Takes the locks again if their file was removed or replaced.  0: nothing was to be done; 1: they were taken again, or
+ * will be with a later call; -EBUSY, once: another process has one of them, with a line.  It neither allocates
+ * nor waits. */
+int claim_renew(struct claim_set *set, struct error_sink *errors);
+
+void claim_release(struct claim_set *set);
 
 #endif

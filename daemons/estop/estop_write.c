@@ -135,7 +135,7 @@ static bool was_removed(const struct estop *e, struct estop_channel *c, int64_t 
 {
 	int unlinked;
 
-	if (c->watched && c->removals == e->options.removal->events && now_ns < c->look_ns)
+	if (c->watched && c->removals == e->options.removal->events && !clock_is_due(c->look_ns, now_ns, ESTOP_FILE_NS))
 		return false;
 	if (c->watched)
 		c->removals = e->options.removal->events;
@@ -152,7 +152,7 @@ static void reopen(struct estop *e, unsigned int i, int64_t now_ns)
 		estop_channel_close(c, ACH_ENOENT, "it was removed");
 		c->removed = true;
 	}
-	if (c->open || now_ns < c->retry_ns)
+	if (c->open || !clock_is_due(c->retry_ns, now_ns, ESTOP_READ_NS))
 		return;
 	c->retry_ns = now_ns + ESTOP_READ_NS;
 	estop_channel_open(e, i, c);
