@@ -1,26 +1,24 @@
 /* achweb.c: a page that shows a robot, stops it and, for those who may, arms it; achweb(1). */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <grp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "channels/notify.h"
 #include "config/options.h"
+#include "daemons/drv/port.h"
+#include "launch/achweb/listen.h"
 #include "launch/achweb/login.h"
 #include "launch/achweb/server.h"
+#include "launch/common/rights.h"
 #include "launch/common/robot_choice.h"
 
 #define PROGRAM "achweb"
 #define WRONG 100
 #define FAILED 111
-#define USUAL_PORT 8765
+#define TAKEN 112	 /* another process has the address */
+#define PORT_OF_ALL 1024 /* from here on every user may listen */
 #define FDS 16
-#define PORTS 4 /* that are tried if the usual one is taken */
 
 struct achweb_options {
 	const char *robot, *folder, *arming;
@@ -31,14 +29,14 @@ struct achweb_options {
 static const struct settings_row rows[] = {
 	SETTINGS_STRINGS("listen", struct achweb_options, listen, "address, or unix:PATH; by default 127.0.0.1 and ::1",
 			 .value = "ADDRESS"),
-	SETTINGS_INT("port", struct achweb_options, port, "", "-1", "-1", "65535",
-		     "by default 8765, or another one if that is taken; 0: any", .value = "N"),
+	SETTINGS_INT("port", struct achweb_options, port, "", "-1", "-1", "65535", "by default 8765; 0: any",
+		     .value = "N"),
 	SETTINGS_STRINGS("host", struct achweb_options, host,
 			 "another name of this server, as browsers write it: robot.lan:8765", .value = "NAME"),
 	SETTINGS_STRINGS("origin", struct achweb_options, origin,
 			 "a studio in a browser that may connect: https://studio.lan", .value = "URL"),
 	SETTINGS_STRING("arming", struct achweb_options, arming, NULL,
-			"group whose members may act, beside the robot's user", .value = "GROUP"),
+			"group whose members may act; default: arming: of the launch file", .value = "GROUP"),
 	SETTINGS_STRING("folder", struct achweb_options, folder, NULL,
 			"folder of the socket for achctl web; by default the robot's", .value = "DIR"),
 	SETTINGS_STRING("robot", struct achweb_options, robot, NULL,
@@ -52,144 +50,10 @@ static struct {
 	struct login login;
 	struct notify notify;
 	int port;
-	char names[4][32];		       /* of this server, by default */
-	char paths[SERVER_LISTENERS_MAX][108]; /* of local sockets, to be removed at the end */
-	size_t paths_n;
+	char names[4][32]; /* of this server, by default */
+	char suffix[32];   /* of the names of links */
+	char holders[128]; /* who may act */
 } w;
-
-/* ---- listening ---- */
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-	struct sockaddr_un un;
-};
-
-/* The length of the address; 0: not a valid address. */
-static socklen_t parse_address(union address *a, const char *text, int port)
-{
-	memset(a, 0, sizeof(*a));
-	if (!strncmp(text, "unix:/", 6)) {
-		a->un.sun_family = AF_UNIX;
-		return snprintf(a->un.sun_path, sizeof(a->un.sun_path), "%s", text + 5) < (int)sizeof(a->un.sun_path)
-			       ? sizeof(a->un)
-			       : 0;
-	}
-	if (inet_pton(AF_INET, text, &a->in.sin_addr) == 1) {
-		a->in.sin_family = AF_INET;
-		a->in.sin_port = htons((uint16_t)port);
-		return sizeof(a->in);
-	}
-	if (inet_pton(AF_INET6, text, &a->in6.sin6_addr) == 1) {
-		a->in6.sin6_family = AF_INET6;
-		a->in6.sin6_port = htons((uint16_t)port);
-		return sizeof(a->in6);
-	}
-	return 0;
-}
-
-static int bound_port(int fd)
-{
-	union address a;
-	socklen_t len = sizeof(a);
-
-	if (getsockname(fd, &a.any, &len))
-		return 0;
-	return a.any.sa_family == AF_INET    ? ntohs(a.in.sin_port)
-	       : a.any.sa_family == AF_INET6 ? ntohs(a.in6.sin6_port)
-					     : 0;
-}
-
-/* A socket that a process left behind is removed; one that is served, and any other file, stays. */
-static void remove_old(const union address *a, socklen_t len)
-{
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct stat st;
-
-	if (!lstat(a->un.sun_path, &st) && S_ISSOCK(st.st_mode) && connect(fd, &a->any, len) && errno == ECONNREFUSED)
-		unlink(a->un.sun_path);
-	close(fd);
-}
-
-/* 0 or -errno. */
-static int listen_on(const char *text, int port)
-{
-	union address a;
-	const socklen_t len = parse_address(&a, text, port);
-	const bool local = a.any.sa_family == AF_UNIX;
-	int fd, status;
-
-	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
-	if (a.any.sa_family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 1 }, sizeof(int));
-	if (local)
-		remove_old(&a, len);
-	status = bind(fd, &a.any, len) ? -errno : 0;
-	if (!status && local)
-		snprintf(w.paths[w.paths_n++], sizeof(*w.paths), "%s", a.un.sun_path);
-	if (!status && local && chmod(a.un.sun_path, 0660))
-		status = -errno;
-	if (!status)
-		status = server_listen(&w.server, fd);
-	if (status) {
-		close(fd);
-		return status;
-	}
-	if (!w.port)
-		w.port = bound_port(fd);
-	return 0;
-}
-
-static void stop_listening(void)
-{
-	server_unlisten(&w.server);
-	while (w.paths_n)
-		unlink(w.paths[--w.paths_n]);
-	w.port = 0;
-}
-
-/* On every address, with one port; 0: any.  0, or -errno with the address in *where. */
-static int listen_at(int port, const char **where)
-{
-	static const char *const usual[] = { "127.0.0.1", "::1" };
-	const bool given = w.options.listen.n;
-	const size_t n = given ? w.options.listen.n : 2;
-
-	for (size_t i = 0; i < n; i++) {
-		int status;
-
-		*where = given ? w.options.listen.item[i] : usual[i];
-		status = listen_on(*where, w.port ? w.port : port);
-		if (status == -EADDRINUSE || (status && (given || !i))) /* else: a machine without IPv6 */
-			return status;
-	}
-	return 0;
-}
-
-/* The port that was asked for; or the usual one, or any other if that is taken on one of the addresses: there another
- * user could serve a page that looks like this one. */
-static int listen_all(struct error_sink *errors)
-{
-	const int port = w.options.port < 0 ? USUAL_PORT : (int)w.options.port;
-	const char *where;
-	int status = listen_at(port, &where);
-
-	for (int i = 0; i < PORTS && status == -EADDRINUSE && w.options.port <= 0; i++) {
-		stop_listening();
-		status = listen_at(0, &where);
-	}
-	if (status == -EADDRINUSE && !strncmp(where, "unix:", 5))
-		return error_refuse(errors, status, "%s: another process serves there, or it is not a socket", where);
-	if (status == -EADDRINUSE)
-		return error_refuse(errors, status, "%s port %d is taken: give another --port", where, port);
-	if (status)
-		return error_refuse(errors, status, "%s: unable to listen: %s", where, strerror(-status));
-	return 0;
-}
 
 /* ---- names ---- */
 
@@ -199,14 +63,27 @@ static void add_host(const char *host)
 		w.server.guard.hosts[w.server.guard.hosts_n++] = host;
 }
 
+/* Each link has a host name of its own, which browsers resolve to their machine: a page that another program once
+ * served on this port keeps the name that it had (service worker, cache), and gets no other.  A browser takes any
+ * loopback address for such a name, so they are all held here, or else the link has one that is.  Ports below 1024 are
+ * not for other users, and a name that was given is used. */
+static void name_links(int port, bool both)
+{
+	if (port < PORT_OF_ALL || !both || w.options.host.n)
+		return;
+	snprintf(w.suffix, sizeof(w.suffix), ".localhost:%d", port);
+	w.login.suffix = w.server.guard.suffix = w.suffix;
+}
+
 static void know_names(void)
 {
 	static char listened[SERVER_LISTENERS_MAX][64];
 	struct guard *g = &w.server.guard;
+	struct listen_held held;
 
-	snprintf(w.names[0], sizeof(w.names[0]), "127.0.0.1:%d", w.port ? w.port : USUAL_PORT);
-	snprintf(w.names[1], sizeof(w.names[1]), "localhost:%d", w.port ? w.port : USUAL_PORT);
-	snprintf(w.names[2], sizeof(w.names[2]), "[::1]:%d", w.port ? w.port : USUAL_PORT);
+	snprintf(w.names[0], sizeof(w.names[0]), "127.0.0.1:%d", w.port ? w.port : LISTEN_PORT);
+	snprintf(w.names[1], sizeof(w.names[1]), "localhost:%d", w.port ? w.port : LISTEN_PORT);
+	snprintf(w.names[2], sizeof(w.names[2]), "[::1]:%d", w.port ? w.port : LISTEN_PORT);
 	for (size_t i = 0; i < 3; i++)
 		add_host(w.names[i]);
 	for (size_t i = 0; i < w.options.listen.n && i < SERVER_LISTENERS_MAX; i++) {
@@ -221,9 +98,13 @@ static void know_names(void)
 		add_host(w.options.host.item[i]);
 	for (size_t i = 0; i < w.options.origin.n && g->origins_n < GUARD_NAMES_MAX; i++)
 		g->origins[g->origins_n++] = w.options.origin.item[i];
-	snprintf(w.server.cookie, sizeof(w.server.cookie), "endplate-%d", w.port);
+	listen_held(&held, &w.server, w.port);
 	snprintf(w.login.address, sizeof(w.login.address), "%s",
-		 w.options.host.n ? w.options.host.item[0] : w.names[0]);
+		 w.options.host.n ? w.options.host.item[0]
+		 : *held.address  ? held.address
+				  : w.names[0]);
+	add_host(w.login.address);
+	name_links(w.port, held.both);
 }
 
 /* ---- the loop ---- */
@@ -247,7 +128,7 @@ static int run(void)
 	notify_open(&w.notify);
 	notify_ready(&w.notify);
 	for (;;) {
-		const int64_t now_ns = clock_now_ns();
+		const int64_t now_ns = clock_own_ns();
 		int64_t next_ns = server_turn(&w.server, now_ns);
 		size_t n;
 
@@ -256,17 +137,18 @@ static int run(void)
 			const bool retry = notify_watchdog(&w.notify, now_ns) == -EAGAIN;
 
 			say_status(now_ns);
+			listen_store(&w.server, &w.notify);
 			beat_ns = now_ns + (retry ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS);
 		}
 		fds[2].fd = view_fd(&w.server.view);
 		n = 3 + query_fds(&w.login.server, fds + 3);
-		if (clock_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns) < 0)
+		if (clock_own_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns) < 0)
 			return FAILED;
 		if (fds[1].ready)
 			return 0;
 		if (fds[2].ready)
 			view_answer(&w.server.view);
-		query_serve(&w.login.server, fds + 3, clock_now_ns());
+		query_serve(&w.login.server, fds + 3, clock_own_ns());
 	}
 }
 
@@ -277,8 +159,10 @@ static int serve(struct error_sink *errors)
 	if (status)
 		return error_refuse(errors, FAILED, "%s", strerror(-status));
 	w.login.tokens = &w.server.tokens;
-	if (listen_all(errors)) {
-		status = FAILED;
+	w.server.acts.arming = w.login.arming;
+	w.port = listen_begin(&w.server, &w.options.listen, (int)w.options.port, errors);
+	if (w.port < 0) {
+		status = w.port == -EADDRINUSE ? TAKEN : FAILED;
 	} else {
 		know_names();
 		status = login_open(&w.login, w.options.folder, errors) ? FAILED : run();
@@ -286,33 +170,47 @@ static int serve(struct error_sink *errors)
 		if (w.login.server.listener >= 0)
 			login_close(&w.login);
 	}
-	stop_listening();
+	listen_end(&w.server);
 	server_close(&w.server);
 	notify_close(&w.notify);
 	return status;
 }
 
+/* The group of --arming, or of the launch file, which achstart leaves in the environment. */
+static void find_arming(struct error_sink *errors)
+{
+	const struct group *group = w.options.arming ? getgrnam(w.options.arming) : NULL;
+
+	w.login.holders = w.holders;
+	if (w.options.arming && !group)
+		error_add(errors, "--arming: there is no group %s", w.options.arming);
+	w.login.arming = group ? group->gr_gid : w.options.arming ? (gid_t)-1 : port_arming();
+	if (group)
+		snprintf(w.holders, sizeof(w.holders), "the robot's user, root and the group %s (achweb --arming)",
+			 w.options.arming);
+	else if (w.login.arming != (gid_t)-1)
+		snprintf(w.holders, sizeof(w.holders), "%s", rights_holders(RIGHTS_ARM));
+	else
+		snprintf(w.holders, sizeof(w.holders), "the robot's user and root; achweb --arming adds a group");
+}
+
 static int check(struct error_sink *errors)
 {
 	struct robot_choice_asked asked;
-	union address a;
 
-	w.login.arming = (gid_t)-1;
 	w.login.server.listener = -1;
-	if (w.options.arming) {
-		const struct group *group = getgrnam(w.options.arming);
-
-		if (!group)
-			error_add(errors, "--arming: there is no group %s", w.options.arming);
-		else
-			w.login.arming = group->gr_gid;
-	}
+	find_arming(errors);
 	for (size_t i = 0; i < w.options.listen.n; i++)
-		if (!parse_address(&a, w.options.listen.item[i], 0))
+		if (!listen_is_valid(w.options.listen.item[i]))
 			error_add(errors, "--listen: %s is not an address such as 10.0.0.5, or unix:/PATH",
 				  w.options.listen.item[i]);
 	if (w.options.listen.n > SERVER_LISTENERS_MAX)
 		error_add(errors, "--listen: at most %d", SERVER_LISTENERS_MAX);
+	if (listen_given() && (w.options.listen.n || w.options.port >= 0))
+		error_add(errors,
+			  "%s: the sockets are those of LISTEN_FDS: take this out, and the port from the unit, or "
+			  "from listen: of the launch file",
+			  w.options.listen.n ? "--listen" : "--port");
 	if (robot_choice_begin(&asked, w.options.robot))
 		error_add(errors, "--robot: %s is not a valid name", w.options.robot);
 	if (errors->count)

@@ -6,6 +6,7 @@
 
 #include "config/utf8.h"
 #include "launch/achweb/act.h"
+#include "launch/common/member.h"
 #include "launch/common/request.h"
 
 #define ARM_NS 3000000000
@@ -13,6 +14,7 @@
 #define REPLY_NS 10000000000	    /* for the reply of a driver, */
 #define REPLY_MOTION_NS 60000000000 /* and to home */
 #define STEP_NS 20000000
+#define UNKNOWN_NS 2000000000 /* to wait after a user database that does not answer */
 
 void act_finish(struct acts *acts, struct act *a, bool ok, const char *fmt, ...)
 {
@@ -36,8 +38,8 @@ static void ask(struct acts *acts, struct act *a, const char *const *words, int6
 {
 	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS; /* later achstart does not do it */
 	struct lines why;
-	const int status =
-		ask_begin(&a->ask, words, now_ns + (within_ns < most_ns ? within_ns : most_ns), lines_begin(&why));
+	const int status = ask_begin(&a->ask, words, clock_now_ns() + (within_ns < most_ns ? within_ns : most_ns),
+				     lines_begin(&why));
 
 	a->asking = !status;
 	a->until_ns = now_ns + within_ns;
@@ -213,10 +215,33 @@ static void begin(struct acts *acts, struct act *a, int64_t now_ns)
 	}
 }
 
-void act_begin(struct acts *acts, const struct order *order, uint64_t client, const char *who, int64_t now_ns)
+/* Why that user may not act, or NULL. */
+static const char *refusal(struct acts *acts, uid_t uid, int64_t now_ns)
 {
+	const bool ask = now_ns >= acts->unknown_ns;
+	const int may = ask ? member_may_arm(acts->arming, uid) : -ETIMEDOUT;
+
+	if (may > 0)
+		return NULL;
+	if (!may)
+		return "refused: your user may not act any more: the user database does not list him in the group "
+		       "that may";
+	if (ask)
+		acts->unknown_ns = now_ns + UNKNOWN_NS;
+	return "refused: the user database does not say whether you may act: try again in two seconds";
+}
+
+void act_begin(struct acts *acts, const struct order *order, uint64_t client, struct act_person person, int64_t now_ns)
+{
+	const char *why;
+
 	if (order->kind == ORDER_STOP) {
-		act_stop_begin(acts, order->level, client, who, now_ns);
+		act_stop_begin(acts, order->level, client, person.who, now_ns);
+		return;
+	}
+	why = refusal(acts, person.uid, now_ns);
+	if (why) {
+		acts->done(acts->to, client, false, why);
 		return;
 	}
 	for (size_t i = 0; i < ACT_SLOTS; i++) {
@@ -225,7 +250,7 @@ void act_begin(struct acts *acts, const struct order *order, uint64_t client, co
 		if (a->client)
 			continue;
 		*a = (struct act){ .client = client, .order = *order };
-		snprintf(a->who, sizeof(a->who), "%s", who);
+		snprintf(a->who, sizeof(a->who), "%s", person.who);
 		begin(acts, a, now_ns);
 		return;
 	}

@@ -2,6 +2,7 @@
  *
  * A stop is raised on the channels and through achstart (raising.h), and confirmed when every driver shows it.  All
  * other actions go through achstart, which checks the right of this process's user, and are answered with its words.
+ * So each of them takes a user who may arm now, whatever his session was given (member.h).
  */
 #ifndef LAUNCH_ACHWEB_ACT_H
 #define LAUNCH_ACHWEB_ACT_H
@@ -44,10 +45,12 @@ struct acts {
 	/* Sends the result to a client. */
 	void (*done)(void *to, uint64_t client, bool ok, const char *text);
 	void *to;
+	gid_t arming; /* (gid_t)-1: no group */
 
 	struct act_stop stops[2]; /* hold, estop */
 	struct act acts[ACT_SLOTS];
-	struct rate rate; /* of arm, home, clear and restart */
+	struct rate rate;   /* of arm, home, clear and restart */
+	int64_t unknown_ns; /* until then a user database that gave no answer is not asked: stops would wait */
 };
 
 #define ACT_TOO_MANY "too many actions: wait a second"
@@ -57,8 +60,14 @@ static inline bool act_may_begin(struct acts *acts, int64_t now_ns)
 	return rate_take(&acts->rate, now_ns, ACT_EVERY_NS, ACT_BURST);
 }
 
+/* The person who asks. */
+struct act_person {
+	uid_t uid;
+	const char *who;
+};
+
 /* Begins; done is called for the client, now or later. */
-void act_begin(struct acts *acts, const struct order *order, uint64_t client, const char *who, int64_t now_ns);
+void act_begin(struct acts *acts, const struct order *order, uint64_t client, struct act_person person, int64_t now_ns);
 /* Goes on with all of them; when to call it again, or CLOCK_NEVER. */
 int64_t act_step(struct acts *acts, int64_t now_ns);
 void act_close(struct acts *acts);

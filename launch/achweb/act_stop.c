@@ -74,7 +74,7 @@ int64_t act_stop_step(struct acts *acts, int64_t now_ns)
 
 		if (!s->under_way)
 			continue;
-		done = raising_step(&s->raise, now_ns);
+		done = raising_step(&s->raise, clock_now_ns());
 		if (done || raising_is_hopeless(&s->raise) || now_ns >= s->until_ns)
 			report(acts, s, done);
 		else

@@ -12,12 +12,16 @@
 /* Scripts and styles of this server only, in no frame; no other origin may read what it sends. */
 #define SAFE                                                                                                     \
 	"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " \
-	"img-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"   \
+	"img-src 'self'; manifest-src 'self'; worker-src 'none'; base-uri 'none'; form-action 'none'; "          \
+	"frame-ancestors 'none'\r\n"                                                                             \
 	"X-Content-Type-Options: nosniff\r\n"                                                                    \
 	"Referrer-Policy: no-referrer\r\n"                                                                       \
 	"Cross-Origin-Opener-Policy: same-origin\r\n"                                                            \
 	"Cross-Origin-Resource-Policy: same-origin\r\n"                                                          \
 	"Cache-Control: no-store\r\n"
+
+#define CLIENT_PROOF_MAX (PROOF_MAX + 16)
+#define FRONT_MAX (PROOF_MAX + PROOF_WORD + 24)
 
 /* ---- bytes of several clients ---- */
 
@@ -28,6 +32,7 @@ struct blob *blob_make(const void *bytes, size_t len)
 	if (!blob)
 		return NULL;
 	blob->refs = 1;
+	*blob->digest = 0;
 	blob->len = len;
 	if (bytes)
 		memcpy(blob->bytes, bytes, len);
@@ -208,27 +213,45 @@ bool client_write(struct client *c, int64_t now_ns)
 
 /* ---- HTTP ---- */
 
-void client_answer(struct client *c, int status, const char *type, const char *more, const char *body, size_t len,
-		   struct blob *blob)
+/* "X-Endplate: PROOF", or "" if the request was not proven. */
+static void write_proof(char header[CLIENT_PROOF_MAX], const struct client *c, int status, const char *body, size_t len)
 {
-	const int n = snprintf(c->head, sizeof(c->head),
-			       "HTTP/1.1 %d %s\r\n" SAFE "Content-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
-			       http_reason(status), type, len, more, c->closing ? "Connection: close\r\n" : "");
+	char digest[PROOF_MAX], proof[PROOF_MAX], number[16];
 
+	*header = 0;
+	if (!c->proof.right)
+		return;
+	snprintf(number, sizeof(number), "%d", status);
+	proof_digest(digest, body, len);
+	proof_make(proof, c->proof.key,
+		   (const char *const[]){ "answer", c->proof.challenge, c->proof.client, c->proof.count, number, digest,
+					  NULL });
+	snprintf(header, CLIENT_PROOF_MAX, "X-Endplate: %s\r\n", proof);
+}
+
+void client_answer(struct client *c, int status, const char *type, const char *body, size_t len, struct blob *blob)
+{
+	char proof[CLIENT_PROOF_MAX];
+	int n;
+
+	write_proof(proof, c, status, body, len);
+	n = snprintf(c->head, sizeof(c->head),
+		     "HTTP/1.1 %d %s\r\n" SAFE "Content-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", status,
+		     http_reason(status), type, len, proof, c->closing ? "Connection: close\r\n" : "");
 	c->head_len = (size_t)n < sizeof(c->head) ? (size_t)n : sizeof(c->head) - 1;
 	begin(c, body, len, blob);
 }
 
-void client_answer_json(struct client *c, int status, const char *more, struct blob *json)
+void client_answer_json(struct client *c, int status, struct blob *json)
 {
-	client_answer(c, status, "application/json", more, json ? json->bytes : "", json ? json->len : 0, json);
+	client_answer(c, status, "application/json", json ? json->bytes : "", json ? json->len : 0, json);
 	blob_drop(json);
 }
 
 void client_refuse(struct client *c, int status, const char *why)
 {
 	c->closing = true;
-	client_answer_json(c, status, "", blob_result(false, "text", why));
+	client_answer_json(c, status, blob_result(false, "text", why));
 }
 
 void client_upgrade(struct client *c, const char *accept, const char *protocol)
@@ -271,10 +294,46 @@ void client_queue(struct client *c, enum wsock_opcode opcode, struct blob *blob)
 	c->queue[c->queue_n++].opcode = opcode;
 }
 
-void client_end(struct client *c, uint16_t code)
+static size_t write_front(char front[FRONT_MAX], struct client *c, const char *challenge, struct blob *blob)
 {
-	const uint8_t bytes[2] = { (uint8_t)(code >> 8), (uint8_t)code };
+	char number[24], proof[PROOF_MAX];
 
-	client_queue(c, WSOCK_OP_CLOSE, blob_make(bytes, sizeof(bytes)));
+	if (!*blob->digest)
+		proof_digest(blob->digest, blob->bytes, blob->len);
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)++c->proof.number);
+	proof_make(proof, c->proof.key,
+		   (const char *const[]){ "snapshot", c->proof.client, c->proof.count, number, challenge, blob->digest,
+					  NULL });
+	return (size_t)snprintf(front, FRONT_MAX, "%s %s %s\n", proof, number, challenge);
+}
+
+void client_message_proven(struct client *c, const char *challenge, struct blob *blob)
+{
+	char front[FRONT_MAX];
+	const size_t len = write_front(front, c, challenge, blob);
+
+	client_message_behind(c, WSOCK_OP_TEXT, front, len, blob);
+}
+
+void client_queue_proven(struct client *c, const char *challenge, struct blob *blob)
+{
+	char front[FRONT_MAX];
+	const size_t len = blob ? write_front(front, c, challenge, blob) : 0;
+	struct blob *whole = blob ? blob_make(NULL, len + blob->len) : NULL;
+
+	if (whole) {
+		memcpy(whole->bytes, front, len);
+		memcpy(whole->bytes + len, blob->bytes, blob->len);
+	}
+	blob_drop(blob);
+	client_queue(c, WSOCK_OP_TEXT, whole);
+}
+
+void client_end(struct client *c, uint16_t code, const char *why)
+{
+	char bytes[WSOCK_CONTROL_MAX + 1] = { (char)(code >> 8), (char)code };
+
+	snprintf(bytes + 2, sizeof(bytes) - 2, "%s", why);
+	client_queue(c, WSOCK_OP_CLOSE, blob_make(bytes, 2 + strlen(bytes + 2)));
 	c->closing = true;
 }

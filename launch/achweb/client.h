@@ -13,6 +13,7 @@
 
 #include "config/json.h"
 #include "launch/achweb/http.h"
+#include "launch/achweb/proof.h"
 #include "launch/achweb/rate.h"
 #include "launch/achweb/token.h"
 #include "launch/achweb/wsock.h"
@@ -24,6 +25,7 @@
 struct blob {
 	unsigned int refs;
 	size_t len;
+	char digest[PROOF_MAX]; /* of proofs; "": not computed yet */
 	char bytes[];
 };
 struct blob *blob_make(const void *bytes, size_t len); /* NULL: no memory */
@@ -40,9 +42,18 @@ struct json *blob_begin(struct blob_text *text); /* NULL: no memory */
 struct blob *blob_end(struct blob_text *text);	 /* the same */
 struct blob *blob_result(bool ok, const char *name, const char *text);
 
-enum client_kind { CLIENT_HTTP, CLIENT_PAGE, CLIENT_STUDIO };
+/* A visitor is a WebSocket of a page that has not proven itself yet. */
+enum client_kind { CLIENT_HTTP, CLIENT_VISITOR, CLIENT_PAGE, CLIENT_STUDIO };
 
 struct studio;
+
+/* What was proven last: the request whose answer is due, or the first message of a page. */
+struct client_proof {
+	bool right;
+	uint8_t key[PROOF_KEY];
+	char client[PROOF_WORD], count[PROOF_COUNT], challenge[PROOF_WORD];
+	uint64_t number; /* of the last snapshot */
+};
 
 struct client {
 	int fd;
@@ -54,9 +65,11 @@ struct client {
 	int64_t began_ns;	    /* first bytes of what is in in */
 	struct rate rate;
 
-	char session[TOKEN_MAX];
+	char session[TOKEN_ID];
 	unsigned int rights;
+	uid_t uid;
 	char who[TOKEN_WHO_MAX];
+	struct client_proof proof;
 
 	char in[HTTP_HEAD_MAX + HTTP_BODY_MAX];
 	size_t in_len;
@@ -91,11 +104,11 @@ bool client_is_free(const struct client *client);
 /* Sends as much as the socket takes.  false: the connection is broken, or is to be closed now. */
 bool client_write(struct client *client, int64_t now_ns);
 
-/* An answer; text stays where it is unless it is in blob, which is kept.  more: headers, each with its \r\n. */
-void client_answer(struct client *client, int status, const char *type, const char *more, const char *body, size_t len,
+/* An answer, proven if the request was; text stays where it is unless it is in blob, which is kept. */
+void client_answer(struct client *client, int status, const char *type, const char *body, size_t len,
 		   struct blob *blob);
 /* The same with a JSON object, which it drops; NULL: there was no memory for it. */
-void client_answer_json(struct client *client, int status, const char *more, struct blob *json);
+void client_answer_json(struct client *client, int status, struct blob *json);
 /* The same, with {"ok":false,"text":why}, after which the connection is closed. */
 void client_refuse(struct client *client, int status, const char *why);
 void client_upgrade(struct client *client, const char *accept, const char *protocol);
@@ -107,7 +120,11 @@ void client_message_behind(struct client *client, enum wsock_opcode opcode, cons
 			   struct blob *blob);
 /* A message behind others; blob is taken over, NULL ends the connection, and so do too many. */
 void client_queue(struct client *client, enum wsock_opcode opcode, struct blob *blob);
-/* The close frame, and then the end. */
-void client_end(struct client *client, uint16_t code);
+/* Messages of a page: "PROOF NUMBER CHALLENGE\n", and the blob; numbers are counted up.  The first function is
+ * for a free connection and keeps the blob, the second queues it and takes it over. */
+void client_message_proven(struct client *client, const char *challenge, struct blob *blob);
+void client_queue_proven(struct client *client, const char *challenge, struct blob *blob);
+/* The close frame with the reason, and then the end. */
+void client_end(struct client *client, uint16_t code, const char *why);
 
 #endif

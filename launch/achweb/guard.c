@@ -3,17 +3,16 @@
 #include <strings.h>
 
 #include "launch/achweb/guard.h"
-#include "launch/achweb/token.h"
 
 static const struct {
 	const char *path;
 	enum guard_route route;
-	enum { GET, SOCKET, POST } how;
+	enum { SOCKET, POST } how;
 	unsigned int rights;
 } routes[] = {
-	{ "/session", GUARD_SESSION, GET, TOKEN_LOOK },	   { "/socket", GUARD_SOCKET, SOCKET, TOKEN_LOOK },
-	{ "/foxglove", GUARD_STUDIO, SOCKET, TOKEN_LOOK }, { "/login", GUARD_LOGIN, POST, 0 },
-	{ "/stop", GUARD_STOP, POST, TOKEN_LOOK },	   { "/act", GUARD_ACT, POST, TOKEN_ACT },
+	{ "/socket", GUARD_SOCKET, SOCKET, 0 },	     { "/foxglove", GUARD_STUDIO, SOCKET, TOKEN_LOOK },
+	{ "/login", GUARD_LOGIN, POST, TOKEN_LOOK }, { "/stop", GUARD_STOP, POST, TOKEN_LOOK },
+	{ "/act", GUARD_ACT, POST, TOKEN_ACT },
 };
 #define ROUTES (sizeof(routes) / sizeof(*routes))
 
@@ -31,6 +30,14 @@ static bool is_among(const char *word, const char *const *list, size_t n)
 		if (!strcasecmp(word, list[i]))
 			return true;
 	return false;
+}
+
+/* A name that a link was given out with. */
+static bool is_link(const struct guard *g, const char *host)
+{
+	const char *dot = strchr(host, '.');
+
+	return g->suffix && dot && !strcasecmp(dot, g->suffix) && token_has_host(g->links, host, (size_t)(dot - host));
 }
 
 /* "http://" or "https://", which a proxy may add, and the host that was asked. */
@@ -74,7 +81,7 @@ static int check_post(const struct http *r, const char **why)
 
 	if (!is_own_origin(r))
 		return refuse(403, why, "another origin, or none");
-	if (!*r->csrf)
+	if (!*r->proof)
 		return refuse(403, why, "the header X-Endplate is missing");
 	if (type != strlen("application/json") || strncasecmp(r->type, "application/json", type) != 0)
 		return refuse(415, why, "only application/json is read");
@@ -87,7 +94,7 @@ int guard_check(const struct guard *g, const struct http *r, enum guard_route ro
 	size_t i = 0;
 	int status;
 
-	if (!is_among(r->host, g->hosts, g->hosts_n))
+	if (!is_among(r->host, g->hosts, g->hosts_n) && !is_link(g, r->host))
 		return refuse(421, why, "another Host; achweb --host adds a name of this server");
 	if (route == GUARD_NOTHING)
 		return refuse(404, why, "there is no such page");
@@ -97,15 +104,12 @@ int guard_check(const struct guard *g, const struct http *r, enum guard_route ro
 		return refuse(405, why, r->post ? "only GET is served here" : "only POST is served here");
 	if (i == ROUTES)
 		return 0;
-	status = routes[i].how == SOCKET ? check_socket(g, r, route, why)
-		 : routes[i].how == POST ? check_post(r, why)
-					 : 0;
+	status = routes[i].how == SOCKET ? check_socket(g, r, route, why) : check_post(r, why);
 	if (status)
 		return status;
 	if (!rights && routes[i].rights)
-		return refuse(401, why, "log in with the link that achctl web prints");
+		return refuse(401, why, "not logged in: open the link that achctl web prints");
 	if (routes[i].rights & ~rights)
-		return refuse(403, why,
-			      "you may look and stop; achctl web --act prints a link for acting, in this browser");
+		return refuse(403, why, "you may look and stop; achctl web --act prints a link for acting");
 	return 0;
 }

@@ -94,14 +94,13 @@ static int take_header(struct http *r, const char *name, const char *value, unsi
 	} known[] = {
 		{ "host", &r->host },
 		{ "origin", &r->origin },
-		{ "cookie", &r->cookie },
 		{ "content-type", &r->type },
 		{ "connection", &r->connection },
 		{ "upgrade", &r->upgrade },
 		{ "sec-websocket-key", &r->ws_key },
 		{ "sec-websocket-version", &r->ws_version },
 		{ "sec-websocket-protocol", &r->ws_protocols },
-		{ "x-endplate", &r->csrf },
+		{ "x-endplate", &r->proof },
 		{ "content-length", NULL },
 	};
 	const size_t n = sizeof(known) / sizeof(*known);
@@ -151,14 +150,13 @@ int http_read(struct http *r, char *bytes, size_t len)
 			    .query = "",
 			    .host = "",
 			    .origin = "",
-			    .cookie = "",
 			    .type = "",
 			    .connection = "",
 			    .upgrade = "",
 			    .ws_key = "",
 			    .ws_version = "",
 			    .ws_protocols = "",
-			    .csrf = "" };
+			    .proof = "" };
 	if (!end)
 		return len >= HTTP_HEAD_MAX ? -431 : 0;
 	if (memchr(bytes, 0, end))
@@ -169,7 +167,7 @@ int http_read(struct http *r, char *bytes, size_t len)
 		line = take_line(&at);
 		status = ++headers > HEADERS_MAX ? -431 : read_header(r, line, &seen);
 	}
-	if (!status && r->post && !(seen & 1u << 10))
+	if (!status && r->post && !(seen & 1u << 9))
 		status = -411;
 	return status ? status : (int)end;
 }
@@ -196,16 +194,15 @@ bool http_lists(const char *list, const char *word)
 }
 
 /* The next value of that name, n bytes, not terminated; *text is behind it.  NULL: there is none. */
-static const char *find_value(const char **text, char separator, const char *name, size_t *n)
+static const char *find_value(const char **text, const char *name, size_t *n)
 {
-	const char separators[] = { separator, 0 };
 	const size_t len = strlen(name);
 
 	while (**text) {
-		const char *at = *text + strspn(*text, " ");
+		const char *at = *text;
 
-		*n = strcspn(at, separators);
-		*text = at + *n + (at[*n] == separator);
+		*n = strcspn(at, "&");
+		*text = at + *n + (at[*n] == '&');
 		if (*n > len && !strncmp(at, name, len) && at[len] == '=') {
 			*n -= len + 1;
 			return at + len + 1;
@@ -214,29 +211,16 @@ static const char *find_value(const char **text, char separator, const char *nam
 	return NULL;
 }
 
-bool http_next_value(const char **text, char separator, const char *name, char *value, size_t size)
+bool http_value(const char *query, const char *name, char *value, size_t size)
 {
-	const char *found;
-	size_t n;
+	size_t n, other;
+	const char *found = find_value(&query, name, &n);
 
-	do {
-		found = find_value(text, separator, name, &n);
-	} while (found && n >= size);
-	if (found) {
-		memcpy(value, found, n);
-		value[n] = 0;
-	}
-	return found;
-}
-
-bool http_value(const char *text, char separator, const char *name, char *value, size_t size)
-{
-	const char *at = text;
-	size_t n;
-
-	if (!find_value(&at, separator, name, &n) || n >= size || find_value(&at, separator, name, &n))
+	if (!found || n >= size || find_value(&query, name, &other))
 		return false;
-	return http_next_value(&text, separator, name, value, size);
+	memcpy(value, found, n);
+	value[n] = 0;
+	return true;
 }
 
 const char *http_reason(int status)
@@ -252,6 +236,7 @@ const char *http_reason(int status)
 		{ 403, "Forbidden" },
 		{ 404, "Not Found" },
 		{ 405, "Method Not Allowed" },
+		{ 409, "Conflict" },
 		{ 411, "Length Required" },
 		{ 413, "Content Too Large" },
 		{ 414, "URI Too Long" },

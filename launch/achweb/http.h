@@ -24,7 +24,7 @@ struct http {
 	const char *path, *query; /* query "" without one */
 
 	/* headers; "" if it is not there */
-	const char *host, *origin, *cookie, *type, *connection, *upgrade, *ws_key, *ws_version, *ws_protocols, *csrf;
+	const char *host, *origin, *type, *connection, *upgrade, *ws_key, *ws_version, *ws_protocols, *proof;
 	size_t length; /* of the body */
 };
 
@@ -34,11 +34,8 @@ int http_read(struct http *request, char *bytes, size_t len);
 
 /* Is the word in the list, with commas between its members, whatever its case? */
 bool http_lists(const char *list, const char *word);
-/* The value of that name in a query ('&'), into value; false: it is not there, is there twice, or has no room. */
-bool http_value(const char *text, char separator, const char *name, char *value, size_t size);
-/* The next value of that name in the header Cookie (';') that has room; *text is behind it then.  Other servers on this
- * machine can set cookies of any name, which come beside our own. */
-bool http_next_value(const char **text, char separator, const char *name, char *value, size_t size);
+/* The value of that name in a query; false: it is not there, is there twice, or has no room. */
+bool http_value(const char *query, const char *name, char *value, size_t size);
 
 const char *http_reason(int status); /* "Not Found" */
 

@@ -10,42 +10,85 @@
 #include "launch/achweb/login.h"
 #include "launch/achweb/sessions.h"
 #include "launch/common/folder.h"
+#include "launch/common/member.h"
 #include "launch/common/peer.h"
 
 #define PASSWD "/etc/passwd"
 #define KEEP_NS 600000000000 /* between two times that the ends of sessions are written */
 
-static void answer(void *context, struct query_client *client, char *question, int64_t now_ns)
+/* A link, or the address of a studio, which programs resolve that do not know names below localhost. */
+static void give(struct login *l, struct query_client *client, bool studio, unsigned int rights, int64_t now_ns)
 {
-	struct login *l = context;
-	const struct rights_robot robot = { run_owner(), (gid_t)-1, l->arming, (gid_t)-1 };
-	const bool key = !strncmp(question, "key ", 4), act = text_ends_with(question, " act");
-	uint8_t random[TOKEN_RANDOM];
+	char who[PEER_NAME_MAX], text[256], secret[2 * TOKEN_RANDOM + 1];
+	const struct token_holder holder = { rights, client->uid, who };
 	const struct token *token;
-	char text[256], who[PEER_NAME_MAX];
-	uid_t uid;
+	uint8_t random[TOKEN_RANDOM];
 
-	if ((!key && strncmp(question, "token ", 6)) || (!act && !text_ends_with(question, " look"))) {
-		query_answer(client, "error unknown question: is achctl of another version?");
-		return;
-	}
-	if (act && !(peer_rights(client->fd, &robot, &uid) & RIGHTS_ARM)) {
-		snprintf(text, sizeof(text), "error acting is for %s", rights_holders(RIGHTS_ARM));
-		query_answer(client, text);
-		return;
-	}
 	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
 		query_answer(client, "error no random numbers");
 		return;
 	}
 	peer_name(who, client->uid, PASSWD);
-	token = (key ? token_begin_session : token_issue)(l->tokens, random, act ? TOKEN_LOOK | TOKEN_ACT : TOKEN_LOOK,
-							  who, now_ns);
-	if (key)
-		snprintf(text, sizeof(text), "ok ws://%s/foxglove?key=%s", l->address, token->key);
+	token = (studio ? token_begin_studio : token_issue)(l->tokens, random, &holder, now_ns);
+	proof_hex(secret, random, sizeof(random));
+	if (!token)
+		snprintf(text, sizeof(text), "error too many users have links or sessions: try again in 5 minutes");
+	else if (studio)
+		snprintf(text, sizeof(text), "ok ws://%s/foxglove?key=%s", l->address, token->id);
 	else
-		snprintf(text, sizeof(text), "ok http://%s/#%s", l->address, token->text);
+		snprintf(text, sizeof(text), "ok http://%s%s/#%s", l->suffix ? token->host : "",
+			 l->suffix ? l->suffix : l->address, secret);
 	query_answer(client, text);
+}
+
+/* Why that client may not act, or NULL. */
+static const char *refusal(const struct login *l, const struct query_client *client)
+{
+	const struct rights_robot robot = { run_owner(), (gid_t)-1, l->arming, (gid_t)-1 };
+	uid_t uid;
+	int may;
+
+	if (!(peer_rights(client->fd, &robot, &uid) & RIGHTS_ARM))
+		return "";
+	may = member_may_arm(l->arming, uid);
+	if (may > 0)
+		return NULL;
+	return may ? "; the user database does not say whether you are one of them: try again"
+		   : "; this process has that group, but the user database does not list its user";
+}
+
+static void answer(void *context, struct query_client *client, char *question, int64_t now_ns)
+{
+	struct login *l = context;
+	const bool studio = !strncmp(question, "key ", 4), act = text_ends_with(question, " act");
+	const char *why;
+	char text[256];
+
+	if ((!studio && strncmp(question, "token ", 6)) || (!act && !text_ends_with(question, " look"))) {
+		query_answer(client, "error unknown question: is achctl of another version?");
+	} else if (act && (why = refusal(l, client))) {
+		snprintf(text, sizeof(text), "error acting is for %s%s", l->holders, why);
+		query_answer(client, text);
+	} else {
+		give(l, client, studio, act ? TOKEN_LOOK | TOKEN_ACT : TOKEN_LOOK, now_ns);
+	}
+}
+
+/* A user who was removed from the group while there was no achweb does not act with the next one.  A database that does
+ * not answer is not waited for: each action is checked again. */
+static void check_sessions(struct login *l)
+{
+	int may = 1;
+
+	for (size_t i = 0; may >= 0 && i < TOKEN_SESSIONS; i++) {
+		struct token *t = &l->tokens->sessions[i];
+
+		if (!*t->id || !(t->rights & TOKEN_ACT))
+			continue;
+		may = member_may_arm(l->arming, t->uid);
+		if (!may)
+			token_drop_act(t);
+	}
 }
 
 int login_open(struct login *l, const char *folder, struct error_sink *errors)
@@ -66,7 +109,8 @@ int login_open(struct login *l, const char *folder, struct error_sink *errors)
 		(struct query_server){ .question = answer, .context = l, .clients_max = LOGIN_CLIENTS, .listener = fd };
 	query_server_init(&l->server);
 	l->folder = at;
-	sessions_read(l->tokens, at, clock_now_ns());
+	sessions_read(l->tokens, at, clock_own_ns());
+	check_sessions(l);
 	return 0;
 }
 

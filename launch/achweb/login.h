@@ -1,9 +1,10 @@
 /* login.h: the socket RUN/web, through which achctl web gets a link: the kernel says who asks.
  *
- *	token look|act	a token of one use; whoever opens the link first has the session
+ *	token look|act	a link of one use; the page that is opened first has the session
  *	key look|act	a session, for a studio that has to connect again with the same address
  *
- * Everyone who may connect may look; act takes the right to arm.
+ * Everyone who may connect may look; act takes the right to arm, of the process that asks and of its user by the user
+ * database: a process keeps the groups that its user has lost.
  */
 #ifndef LAUNCH_ACHWEB_LOGIN_H
 #define LAUNCH_ACHWEB_LOGIN_H
@@ -17,8 +18,10 @@
 struct login {
 	struct query_server server;
 	struct token_store *tokens;
-	gid_t arming;	   /* (gid_t)-1: no group */
-	char address[128]; /* "127.0.0.1:8765" */
+	gid_t arming;	     /* (gid_t)-1: no group */
+	const char *holders; /* for refusals: who may act */
+	char address[128];   /* "127.0.0.1:8765" */
+	const char *suffix;  /* ".localhost:8765": each link has a host name of its own; NULL: not so */
 
 	/* private */
 	int folder;

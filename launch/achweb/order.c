@@ -6,7 +6,7 @@
 
 #include "launch/achweb/order.h"
 
-const char *const order_words[] = { "login", "stop", "arm", "home", "clear", "restart" };
+const char *const order_words[] = { "stop", "arm", "home", "clear", "restart" };
 
 /* A text in quotes; "" if it is not there, or is not one. */
 static const char *text_of(const struct yaml_node *root, const char *key)
@@ -14,16 +14,6 @@ static const char *text_of(const struct yaml_node *root, const char *key)
 	const struct yaml_node *node = yaml_find(root, key);
 
 	return node && node->kind == YAML_TEXT && node->quoted ? node->text : "";
-}
-
-static int read_token(struct order *o, const struct yaml_node *root, struct error_sink *errors)
-{
-	const char *text = text_of(root, "token");
-
-	if (strlen(text) != TOKEN_MAX - 1)
-		return error_refuse(errors, -EINVAL, "token: not one that achctl web prints");
-	memcpy(o->token, text, TOKEN_MAX);
-	return 0;
 }
 
 static int read_level(struct order *o, const struct yaml_node *root)
@@ -86,9 +76,7 @@ int order_read(struct order *o, enum order_kind kind, const char *body, size_t l
 		return read_level(o, NULL);
 	if (status)
 		return -EINVAL;
-	status = kind == ORDER_LOGIN  ? read_token(o, yaml_root(doc), errors)
-		 : kind == ORDER_STOP ? read_level(o, yaml_root(doc))
-				      : read_action(o, yaml_root(doc), errors);
+	status = kind == ORDER_STOP ? read_level(o, yaml_root(doc)) : read_action(o, yaml_root(doc), errors);
 	yaml_close(doc);
 	return status;
 }

@@ -1,6 +1,5 @@
 /* order.h: what the body of a POST asks for; pure.
  *
- *	{"token":"..."}				POST /login
  *	{"level":"estop"}			POST /stop: hold or estop
  *	{"do":"arm","seen":["7","12","8","3"]}	POST /act: what the person had seen of the e-stop's channels
  *	{"do":"home","name":"waist"}		POST /act: home, clear or restart
@@ -15,19 +14,17 @@
 #include "config/text.h"
 #include "config/yaml.h"
 #include "daemons/estop/estop.h"
-#include "launch/achweb/token.h"
 
-enum order_kind { ORDER_LOGIN, ORDER_STOP, ORDER_ARM, ORDER_HOME, ORDER_CLEAR, ORDER_RESTART };
+enum order_kind { ORDER_STOP, ORDER_ARM, ORDER_HOME, ORDER_CLEAR, ORDER_RESTART };
 
 struct order {
 	enum order_kind kind;
-	char token[TOKEN_MAX];
 	enum msg_level level;
 	char name[TEXT_NAME_MAX + 1];
 	struct estop_seen seen;
 };
 
-/* kind is ORDER_LOGIN or ORDER_STOP, or ORDER_ARM for any action.  0, or -EINVAL with a line in errors. */
+/* kind is ORDER_STOP, or ORDER_ARM for any action.  0, or -EINVAL with a line in errors. */
 int order_read(struct order *order, enum order_kind kind, const char *body, size_t len, struct error_sink *errors);
 
 /* The key seen of such a body.  0, or -EINVAL with a line. */

@@ -13,58 +13,148 @@
 #define REQUESTS 60	    /* and so many at once */
 #define LOGIN_NS 1000000000
 #define LOGINS 10
+#define TOO_MANY "too many pages are open"
 
 /* ---- answers ---- */
 
 void serve_result(struct client *c, bool ok, const char *text)
 {
 	c->waiting = false;
-	client_answer_json(c, 200, "", blob_result(ok, "text", text));
+	client_answer_json(c, 200, blob_result(ok, "text", text));
+}
+
+/* The page asks again with this challenge. */
+static void ask_again(struct client *c, const char *challenge)
+{
+	struct blob_text t;
+	struct json *j = blob_begin(&t);
+
+	if (j) {
+		json_bool(j, "ok", false);
+		json_text(j, "text", "the challenge of this request has ended");
+		json_text(j, "challenge", challenge);
+	}
+	client_answer_json(c, 409, j ? blob_end(&t) : NULL);
+}
+
+/* ---- proofs ---- */
+
+/* What a client sends: METHOD, PATH and BODY, and whose key it is for. */
+struct asked {
+	enum guard_route route;
+	const char *method, *path, *body;
+	size_t len;
+};
+
+static struct token *find_token(struct server *s, const struct proof_claim *claim, const struct asked *a,
+				int64_t now_ns)
+{
+	struct token *t = (a->route == GUARD_LOGIN ? token_link : token_session)(&s->tokens, claim->id, now_ns);
+	char digest[PROOF_MAX];
+
+	if (!t || (a->route == GUARD_ACT && !(t->rights & TOKEN_ACT)))
+		return NULL;
+	proof_digest(digest, a->body, a->len);
+	return proof_is_right(claim, a->route == GUARD_ACT ? t->act : t->look, a->method, a->path, digest) ? t : NULL;
+}
+
+static void take_proof(struct client *c, const struct proof_claim *claim, const struct token *t, bool act)
+{
+	c->proof = (struct client_proof){ .right = true };
+	memcpy(c->proof.key, act ? t->act : t->look, sizeof(c->proof.key));
+	memcpy(c->proof.client, claim->client, sizeof(c->proof.client));
+	memcpy(c->proof.count, claim->count, sizeof(c->proof.count));
+	memcpy(c->proof.challenge, claim->challenge, sizeof(c->proof.challenge));
+	c->rights = t->rights;
+	c->uid = t->uid;
+	memcpy(c->session, t->id, sizeof(c->session));
+	snprintf(c->who, sizeof(c->who), "%s", t->who);
+}
+
+static void forget_proof(struct client *c)
+{
+	memset(&c->proof, 0, sizeof(c->proof));
+	c->rights = 0;
+	c->uid = (uid_t)-1;
+	*c->session = *c->who = 0;
+}
+
+/* Whatever else is wrong with it, an answer to a proven request is proven.  *found: the link or the session.  0; 409:
+ * the challenge has ended; 401: it is not proven, or was used; 429: too many loads of the page. */
+static int check_claim(struct server *s, struct client *c, const char *text, const struct asked *a, int64_t now_ns,
+		       struct token **found)
+{
+	struct proof_claim claim;
+	enum fresh_taken taken;
+
+	forget_proof(c);
+	*found = proof_read(&claim, text) ? find_token(s, &claim, a, now_ns) : NULL;
+	if (!*found)
+		return 401;
+	take_proof(c, &claim, *found, a->route == GUARD_ACT);
+	if (!fresh_has(&s->fresh, claim.challenge))
+		return 409;
+	taken = fresh_take((*found)->windows, claim.client, claim.number, s->fresh.turn);
+	/* A stop has room always: once more within seconds does no harm. */
+	if (taken == FRESH_USED || (taken == FRESH_FULL && a->route != GUARD_STOP))
+		return taken == FRESH_USED ? 401 : 429;
+	if (a->route != GUARD_LOGIN)
+		token_keep(*found, now_ns);
+	return 0;
 }
 
 /* ---- POST ---- */
 
-static void login(struct server *s, struct client *c, const struct order *order, int64_t now_ns)
+static void log_in(struct server *s, struct client *c, struct token *link, int64_t now_ns)
 {
-	uint8_t random[TOKEN_RANDOM];
-	const struct token *session;
-	char cookie[160];
+	uint8_t random[TOKEN_ID_RANDOM];
+	const struct token *session = NULL;
 
-	session = getrandom(random, sizeof(random), 0) == sizeof(random)
-			  ? token_redeem(&s->tokens, order->token, random, now_ns)
-			  : NULL;
-	/* Guesses are limited; a client with a valid token is never refused for them. */
-	if (!session && !rate_take(&s->logins, now_ns, LOGIN_NS, LOGINS)) {
-		client_refuse(c, 429, "too many attempts to log in: wait a second");
-		return;
-	}
-	if (!session) {
-		client_refuse(c, 401, "this link was used, or is older than 5 minutes: achctl web prints another");
-		return;
-	}
-	/* Without an age: the session ends here (token.h), not in the browser while its page is open. */
-	snprintf(cookie, sizeof(cookie), "Set-Cookie: %s=%s; HttpOnly; SameSite=Strict; Path=/\r\n", s->cookie,
-		 session->text);
-	client_answer_json(c, 200, cookie, blob_result(true, "key", session->key));
+	if (getrandom(random, sizeof(random), 0) == sizeof(random))
+		session = token_redeem(&s->tokens, link, c->proof.client, random, now_ns);
+	if (session)
+		client_answer_json(c, 200, blob_result(true, "session", session->id));
+	else
+		client_refuse(c, 503, "too many users have sessions: wait until one of them ends");
 }
 
-static void serve_post(struct server *s, struct client *c, enum guard_route route, const char *body, size_t len,
-		       int64_t now_ns)
+/* Guesses are limited; a client with a valid link is never refused for them. */
+static void refuse_login(struct server *s, struct client *c, int64_t now_ns)
 {
-	const enum order_kind kind = route == GUARD_LOGIN ? ORDER_LOGIN : route == GUARD_STOP ? ORDER_STOP : ORDER_ARM;
+	if (rate_take(&s->logins, now_ns, LOGIN_NS, LOGINS))
+		client_refuse(c, 401, "this link was used, or is older than 5 minutes: achctl web prints another");
+	else
+		client_refuse(c, 429, "too many attempts to log in: wait a second");
+}
+
+static void serve_order(struct server *s, struct client *c, const struct asked *a, int64_t now_ns)
+{
 	struct order order;
 	struct lines why;
 
-	if (order_read(&order, kind, body, len, lines_begin(&why))) {
+	if (order_read(&order, a->route == GUARD_STOP ? ORDER_STOP : ORDER_ARM, a->body, a->len, lines_begin(&why))) {
 		client_refuse(c, 400, why.text);
-	} else if (route == GUARD_LOGIN) {
-		login(s, c, &order, now_ns);
-	} else if (route == GUARD_ACT && !act_may_begin(&s->acts, now_ns)) {
+	} else if (a->route == GUARD_ACT && !act_may_begin(&s->acts, now_ns)) {
 		client_refuse(c, 429, ACT_TOO_MANY);
 	} else {
 		c->waiting = true;
-		act_begin(&s->acts, &order, c->serial, c->who, now_ns);
+		act_begin(&s->acts, &order, c->serial, (struct act_person){ c->uid, c->who }, now_ns);
 	}
+}
+
+static void serve_post(struct server *s, struct client *c, const struct asked *a, int claim, struct token *found,
+		       int64_t now_ns)
+{
+	if (claim == 409)
+		ask_again(c, s->fresh.now);
+	else if (claim == 401)
+		client_refuse(c, 401, "this request was used already");
+	else if (claim)
+		client_refuse(c, claim, "too many loads of this page: wait ten seconds");
+	else if (a->route == GUARD_LOGIN)
+		log_in(s, c, found, now_ns);
+	else
+		serve_order(s, c, a, now_ns);
 }
 
 /* ---- WebSockets ---- */
@@ -82,92 +172,92 @@ static void open_socket(struct server *s, struct client *c, const struct http *r
 		client_refuse(c, 400, "neither foxglove.sdk.v1 nor foxglove.websocket.v1 is offered");
 		return;
 	}
-	if (s->pages_n + s->studios_n >= SERVER_SOCKETS_MAX) {
-		client_refuse(c, 503, "too many pages are open");
+	if (kind == CLIENT_STUDIO && s->pages_n + s->studios_n >= SERVER_SOCKETS_MAX) {
+		client_refuse(c, 503, TOO_MANY);
 		return;
 	}
 	client_upgrade(c, accept, kind == CLIENT_STUDIO ? protocol : "");
 	c->kind = kind;
-	if (kind == CLIENT_PAGE)
-		client_queue(c, WSOCK_OP_TEXT, snapshot_hello(c));
-	else if (!studio_begin(c, &s->view))
+	if (kind == CLIENT_STUDIO && !studio_begin(c, &s->view))
 		c->closing = true;
 }
 
-/* A page sends nothing: what it asks for are requests. */
+/* The first message of a page is its proof.  If the challenge has ended it gets the new one, and sends another. */
+static void greet(struct server *s, struct client *c, int64_t now_ns)
+{
+	const struct asked a = { GUARD_SOCKET, "GET", "/socket", "", 0 };
+	struct token *session;
+	const int status = check_claim(s, c, c->ws.text, &a, now_ns, &session);
+
+	if (status == 409) {
+		client_queue_proven(c, s->fresh.now, snapshot_again());
+	} else if (status) {
+		client_end(c, 1008, "not logged in: open the link that achctl web prints");
+	} else if (s->pages_n + s->studios_n >= SERVER_SOCKETS_MAX) {
+		client_end(c, 1013, TOO_MANY);
+	} else {
+		c->kind = CLIENT_PAGE;
+		client_queue_proven(c, s->fresh.now, snapshot_hello(c));
+	}
+}
+
+/* Behind its proof a page sends nothing: what it asks for are requests. */
 void serve_message(struct server *s, struct client *c, bool binary, int64_t now_ns)
 {
 	if (c->kind == CLIENT_STUDIO)
 		studio_take(c, &s->topics, &s->acts, binary, now_ns);
+	else if (c->kind == CLIENT_VISITOR && !binary)
+		greet(s, c, now_ns);
 	else
-		client_end(c, 1008);
+		client_end(c, 1008, "a page sends its proof and nothing else");
 }
 
 /* ---- requests ---- */
 
-/* Of the sessions whose cookies came, the one of the key, or else the one with most rights: a cookie that another
- * server on this machine has set does no harm. */
-static const struct token *session_of_cookies(struct server *s, const char *cookies, const struct token *of_key,
-					      int64_t now_ns)
+/* A studio has the key in its address. */
+static void find_studio(struct server *s, struct client *c, const struct http *r, int64_t now_ns)
 {
-	const struct token *best = NULL;
-	char text[TOKEN_MAX];
+	char id[TOKEN_ID] = "";
+	struct token *t = http_value(r->query, "key", id, sizeof(id)) ? token_studio(&s->tokens, id, now_ns) : NULL;
 
-	while (http_next_value(&cookies, ';', s->cookie, text, sizeof(text))) {
-		const struct token *one = token_session(&s->tokens, text, now_ns);
-
-		if (one && one == of_key)
-			return one;
-		if (one && (!best || one->rights > best->rights))
-			best = one;
-	}
-	return best;
-}
-
-/* The rights: of the cookie to look, of the key to act. */
-static unsigned int find_session(struct server *s, struct client *c, const struct http *r, enum guard_route route,
-				 int64_t now_ns)
-{
-	const struct token *of_key = token_session_of_key(&s->tokens, r->csrf, now_ns);
-	const struct token *session = session_of_cookies(s, r->cookie, of_key, now_ns);
-	char text[TOKEN_MAX] = "";
-	bool acts = false;
-
-	if (session && route != GUARD_STUDIO)
-		acts = route != GUARD_ACT || session == of_key;
-	if (route == GUARD_STUDIO && http_value(r->query, '&', "key", text, sizeof(text))) {
-		session = token_session_of_key(&s->tokens, text, now_ns);
-		acts = true;
-	}
-	c->rights = !session ? 0 : acts ? session->rights : session->rights & TOKEN_LOOK;
-	snprintf(c->session, sizeof(c->session), "%s", session ? session->text : "");
-	snprintf(c->who, sizeof(c->who), "%s", session ? session->who : "");
-	return c->rights;
+	forget_proof(c);
+	if (!t)
+		return;
+	token_keep(t, now_ns);
+	c->rights = t->rights;
+	c->uid = t->uid;
+	memcpy(c->session, t->id, sizeof(c->session));
+	snprintf(c->who, sizeof(c->who), "%s", t->who);
 }
 
 static void serve(struct server *s, struct client *c, const struct http *r, const char *body, int64_t now_ns)
 {
 	const struct page *page = page_find(r->path);
-	const enum guard_route route = guard_route(r, page);
-	const unsigned int rights = find_session(s, c, r, route, now_ns);
+	const struct asked a = { guard_route(r, page), r->post ? "POST" : "GET", r->path, body, r->length };
+	struct token *found = NULL;
+	int claim = 0, status;
 	const char *why;
-	const int status = guard_check(&s->guard, r, route, rights, &why);
 
-	c->closing = r->old || http_lists(r->connection, "close");
-	if (status)
-		client_refuse(c, status, why);
-	else if (route != GUARD_STOP && !rate_take(&c->rate, now_ns, REQUEST_NS, REQUESTS))
-		client_refuse(c, 429, "too many requests");
-	else if (route == GUARD_FILE)
-		client_answer(c, 200, page->type, "", page->bytes, (size_t)(page->end - page->bytes), NULL);
-	else if (route == GUARD_SESSION)
-		serve_result(c, true, c->rights & TOKEN_ACT ? "look and act" : "look");
-	else if (route == GUARD_SOCKET)
-		open_socket(s, c, r, CLIENT_PAGE);
-	else if (route == GUARD_STUDIO)
-		open_socket(s, c, r, CLIENT_STUDIO);
+	if (a.route == GUARD_STUDIO)
+		find_studio(s, c, r, now_ns);
+	else if (r->post)
+		claim = check_claim(s, c, r->proof, &a, now_ns, &found);
 	else
-		serve_post(s, c, route, body, r->length, now_ns);
+		forget_proof(c);
+	status = guard_check(&s->guard, r, a.route, c->rights, &why);
+	c->closing = r->old || http_lists(r->connection, "close");
+	if (status == 401 && a.route == GUARD_LOGIN)
+		refuse_login(s, c, now_ns);
+	else if (status)
+		client_refuse(c, status, why);
+	else if (a.route != GUARD_STOP && !rate_take(&c->rate, now_ns, REQUEST_NS, REQUESTS))
+		client_refuse(c, 429, "too many requests");
+	else if (a.route == GUARD_FILE)
+		client_answer(c, 200, page->type, page->bytes, (size_t)(page->end - page->bytes), NULL);
+	else if (a.route == GUARD_SOCKET || a.route == GUARD_STUDIO)
+		open_socket(s, c, r, a.route == GUARD_SOCKET ? CLIENT_VISITOR : CLIENT_STUDIO);
+	else
+		serve_post(s, c, &a, claim, found, now_ns);
 }
 
 void serve_requests(struct server *s, struct client *c, int64_t now_ns)
@@ -178,6 +268,7 @@ void serve_requests(struct server *s, struct client *c, int64_t now_ns)
 		struct http request;
 		int n;
 
+		forget_proof(c);
 		memcpy(copy, c->in, c->in_len);
 		n = http_read(&request, copy, c->in_len);
 		if (n < 0) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,7 +27,10 @@
 static void count(struct server *s, const struct client *c, int n)
 {
 	size_t *const counts[] = {
-		[CLIENT_HTTP] = &s->http_n, [CLIENT_PAGE] = &s->pages_n, [CLIENT_STUDIO] = &s->studios_n
+		[CLIENT_HTTP] = &s->http_n,
+		[CLIENT_VISITOR] = &s->visitors_n,
+		[CLIENT_PAGE] = &s->pages_n,
+		[CLIENT_STUDIO] = &s->studios_n,
 	};
 
 	*counts[c->kind] += (size_t)n;
@@ -42,15 +46,15 @@ static void drop(struct server *s, size_t slot)
 	client_close(c);
 }
 
-/* The HTTP connection that has been quiet for longest makes room. */
-static void make_room(struct server *s)
+/* The connection of that kind that has been quiet for longest makes room. */
+static void make_room(struct server *s, enum client_kind kind)
 {
 	size_t quiet = SERVER_CLIENTS_MAX;
 
 	for (size_t i = 0; i < SERVER_CLIENTS_MAX; i++) {
 		const struct client *c = s->clients[i];
 
-		if (c && c->kind == CLIENT_HTTP && !c->waiting &&
+		if (c && c->kind == kind && !c->waiting &&
 		    (quiet == SERVER_CLIENTS_MAX || c->heard_ns < s->clients[quiet]->heard_ns))
 			quiet = i;
 	}
@@ -63,7 +67,9 @@ static size_t free_slot(struct server *s)
 	size_t slot = 0;
 
 	if (s->http_n >= SERVER_HTTP_MAX)
-		make_room(s);
+		make_room(s, CLIENT_HTTP);
+	if (s->visitors_n > SERVER_VISITORS_MAX)
+		make_room(s, CLIENT_VISITOR);
 	if (s->http_n >= SERVER_HTTP_MAX)
 		return SERVER_CLIENTS_MAX;
 	while (slot < SERVER_CLIENTS_MAX && s->clients[slot])
@@ -82,26 +88,29 @@ static void read_messages(struct server *s, struct client *c, int64_t now_ns)
 
 		at += taken;
 		if (got != WSOCK_MORE && !rate_take(&c->rate, now_ns, MESSAGE_NS, 100)) {
-			client_end(c, 1008);
+			client_end(c, 1008, "too many messages");
 			break;
 		}
 		if (got == WSOCK_PING)
 			client_queue(c, WSOCK_OP_PONG, blob_make(c->ws.control, c->ws.control_len));
 		else if (got == WSOCK_CLOSE)
-			client_end(c, 1000);
+			client_end(c, 1000, "");
 		else if (got == WSOCK_BAD)
-			client_end(c, c->ws.close);
+			client_end(c, c->ws.close, "");
 		else if (got == WSOCK_TEXT || got == WSOCK_BINARY)
 			serve_message(s, c, got == WSOCK_BINARY, now_ns);
 	}
 	client_take(c, c->closing ? c->in_len : at);
 }
 
-/* The kind may change: it becomes a WebSocket. */
+/* The kind may change: it becomes a WebSocket, and then a page. */
 static void serve_client(struct server *s, struct client *c, int64_t now_ns)
 {
 	count(s, c, -1);
-	serve_requests(s, c, now_ns);
+	if (c->kind == CLIENT_HTTP)
+		serve_requests(s, c, now_ns);
+	if (c->kind != CLIENT_HTTP)
+		read_messages(s, c, now_ns);
 	count(s, c, 1);
 }
 
@@ -110,10 +119,7 @@ static bool read_client(struct server *s, struct client *c, int64_t now_ns)
 {
 	if (!client_read(c, now_ns))
 		return false;
-	if (c->kind == CLIENT_HTTP)
-		serve_client(s, c, now_ns);
-	if (c->kind != CLIENT_HTTP)
-		read_messages(s, c, now_ns);
+	serve_client(s, c, now_ns);
 	return true;
 }
 
@@ -165,13 +171,13 @@ static bool send_next(struct server *s, struct client *c, int64_t now_ns)
 		return false;
 	if (s->facts && c->facts_seen != s->facts_n) {
 		c->facts_seen = s->facts_n;
-		client_message(c, WSOCK_OP_TEXT, s->facts);
+		client_message_proven(c, s->fresh.now, s->facts);
 	} else if (s->robot && c->robot_seen != s->robot_n) {
 		c->robot_seen = s->robot_n;
-		client_message(c, WSOCK_OP_TEXT, s->robot);
+		client_message_proven(c, s->fresh.now, s->robot);
 	} else if (s->events && c->events_seen != s->events_n) {
 		c->events_seen = s->events_n;
-		client_message(c, WSOCK_OP_TEXT, s->events);
+		client_message_proven(c, s->fresh.now, s->events);
 	} else {
 		return false;
 	}
@@ -196,7 +202,7 @@ static bool is_stuck(struct server *s, const struct client *c, int64_t now_ns)
 		s->dropped++;
 		return true;
 	}
-	return c->kind == CLIENT_HTTP && !c->waiting && client_is_free(c) &&
+	return c->kind <= CLIENT_VISITOR && !c->waiting && client_is_free(c) &&
 	       now_ns - (c->in_len ? c->began_ns : c->heard_ns) > SILENT_NS;
 }
 
@@ -223,9 +229,15 @@ static void keep_sessions(struct server *s, int64_t now_ns)
 	s->sessions_ns = now_ns + SESSIONS_NS;
 	for (size_t i = 0; i < SERVER_CLIENTS_MAX; i++) {
 		struct client *c = s->clients[i];
+		struct token *t;
 
-		if (c && c->kind != CLIENT_HTTP && !c->closing && !token_session(&s->tokens, c->session, now_ns))
-			client_end(c, 1008);
+		if (!c || c->kind < CLIENT_PAGE || c->closing)
+			continue;
+		t = (c->kind == CLIENT_PAGE ? token_session : token_studio)(&s->tokens, c->session, now_ns);
+		if (t)
+			token_keep(t, now_ns);
+		else
+			client_end(c, 1008, "the session has ended: achctl web prints another link");
 	}
 }
 
@@ -252,7 +264,7 @@ static void update_snapshots(struct server *s, int64_t now_ns)
 	if (!s->events || events != s->view.events_n)
 		replace(&s->events, snapshot_events(&s->view), &s->events_n);
 	if (s->pages_n)
-		replace(&s->robot, snapshot_robot(&s->view, now_ns), &s->robot_n);
+		replace(&s->robot, snapshot_robot(&s->view, clock_now_ns()), &s->robot_n);
 }
 
 /* Between two snapshots only the channels are read. */
@@ -288,13 +300,31 @@ static void send_result(void *to, uint64_t serial, bool ok, const char *text)
 	}
 }
 
+/* 0, or -errno: the one before stays, which is better than no stop. */
+static int renew_challenge(struct server *s, int64_t now_ns)
+{
+	uint8_t random[FRESH_RANDOM];
+
+	if (!fresh_is_due(&s->fresh, now_ns))
+		return 0;
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return errno ? -errno : -EIO;
+	fresh_renew(&s->fresh, random, now_ns);
+	return 0;
+}
+
 int server_open(struct server *s)
 {
+	const int status = renew_challenge(s, clock_own_ns());
+
+	if (status)
+		return status;
+	s->guard.links = &s->tokens;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return -errno;
 	view_open(&s->view);
-	s->acts = (struct acts){ .view = &s->view, .done = send_result, .to = s };
+	s->acts = (struct acts){ .view = &s->view, .done = send_result, .to = s, .arming = (gid_t)-1 };
 	return 0;
 }
 
@@ -354,6 +384,7 @@ int64_t server_turn(struct server *s, int64_t now_ns)
 	int64_t next_ns;
 	bool used;
 
+	renew_challenge(s, now_ns);
 	read_ready(s, now_ns);
 	keep_sessions(s, now_ns);
 	next_ns = act_step(&s->acts, now_ns);

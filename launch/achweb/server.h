@@ -10,7 +10,8 @@
 
 #define SERVER_SOCKETS_MAX 256 /* pages and studios */
 #define SERVER_HTTP_MAX 64     /* beside them, so that a stop always has room; the quietest makes room */
-#define SERVER_CLIENTS_MAX (SERVER_SOCKETS_MAX + SERVER_HTTP_MAX)
+#define SERVER_VISITORS_MAX 64 /* WebSockets that have proven nothing yet; the same */
+#define SERVER_CLIENTS_MAX (SERVER_SOCKETS_MAX + SERVER_HTTP_MAX + SERVER_VISITORS_MAX)
 #define SERVER_LISTENERS_MAX 8
 #define SERVER_LOOK_NS 100000000 /* between two snapshots */
 
@@ -21,13 +22,13 @@ struct server {
 	struct view view;
 	struct acts acts;
 	struct studio_topics topics;
-	char cookie[32]; /* its name: browsers do not tell ports apart */
+	struct fresh fresh;
 	int epoll;
 	int listeners[SERVER_LISTENERS_MAX];
 	size_t listeners_n;
 
 	struct client *clients[SERVER_CLIENTS_MAX];
-	size_t clients_n, pages_n, studios_n, http_n;
+	size_t clients_n, pages_n, studios_n, http_n, visitors_n;
 	uint64_t serial, refused,
 		dropped; /* connections ever; refused since there was no room; dropped for not reading */
 	struct rate logins;

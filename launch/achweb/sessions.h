@@ -1,6 +1,7 @@
 /* sessions.h: sessions that outlive the process: the stop of an open page works again as soon as achweb does.
  *
- * They are in a file beside the socket web, for this user alone and for this boot.  Tokens of one use are not kept.
+ * They are in a file beside the socket web, for this user alone and for this boot.  Links are not kept, and neither are
+ * challenges and counts (fresh.h): the next process has others.
  */
 #ifndef LAUNCH_ACHWEB_SESSIONS_H
 #define LAUNCH_ACHWEB_SESSIONS_H

@@ -303,3 +303,10 @@ struct blob *snapshot_hello(const struct client *c)
 	json_bool(j, "act", c->rights & TOKEN_ACT);
 	return blob_end(&t);
 }
+
+struct blob *snapshot_again(void)
+{
+	static const char text[] = "{\"op\":\"again\"}";
+
+	return blob_make(text, strlen(text));
+}

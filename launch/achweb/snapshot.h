@@ -10,5 +10,6 @@ struct blob *snapshot_robot(const struct view *view, int64_t now_ns); /* all tha
 struct blob *snapshot_events(const struct view *view);		      /* the last ones, newest first */
 struct blob *snapshot_facts(const char *config); /* units of fields, and the limits of joints in that robot file */
 struct blob *snapshot_hello(const struct client *client); /* what this client may do */
+struct blob *snapshot_again(void);			  /* its challenge has ended: it is to send another proof */
 
 #endif

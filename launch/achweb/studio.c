@@ -113,7 +113,7 @@ static void take_text(struct client *c, const struct studio_topics *topics)
 	const char *op;
 
 	if (yaml_open_text(&doc, "the message", c->ws.text, c->ws.len, &(struct error_sink){ 0 })) {
-		client_end(c, 1007);
+		client_end(c, 1007, "not JSON");
 		return;
 	}
 	op = yaml_text(yaml_root(doc), "op", "");

@@ -177,7 +177,7 @@ void studio_services_call(struct client *c, struct acts *acts, const uint8_t *by
 	size_t slot;
 
 	if (len < 12 || encoding > len - 12) {
-		client_end(c, 1002);
+		client_end(c, 1002, "");
 		return;
 	}
 	stop = service < SERVICES && services[service].kind == ORDER_STOP;
@@ -195,12 +195,13 @@ void studio_services_call(struct client *c, struct acts *acts, const uint8_t *by
 		return;
 	}
 	if (slot == STUDIO_CALLS + STUDIO_STOPS) {
-		act_begin(acts, &order, 0, c->who, now_ns);
+		act_begin(acts, &order, 0, (struct act_person){ c->uid, c->who }, now_ns);
 		fail(c, service, call, "the stop has begun; too many calls wait for its confirmation");
 		return;
 	}
 	c->studio->calls[slot].used = true;
 	c->studio->calls[slot].service = service;
 	c->studio->calls[slot].call = call;
-	act_begin(acts, &order, c->serial | (uint64_t)(slot + 1) << STUDIO_CALL_SHIFT, c->who, now_ns);
+	act_begin(acts, &order, c->serial | (uint64_t)(slot + 1) << STUDIO_CALL_SHIFT,
+		  (struct act_person){ c->uid, c->who }, now_ns);
 }

@@ -119,10 +119,11 @@ void view_update(struct view *v, int64_t now_ns)
 	status_ask_begin(&v->achstart, ASK_EVERY_NS, now_ns);
 	view_read(v);
 	follow_owner(v);
-	robot_level_read(&v->estop, &v->channels, now_ns);
+	robot_level_read(&v->estop, &v->channels, clock_now_ns());
 	status_ask_channels(&v->achstart, &v->status, &v->channels);
 	observe_level(&v->status, &v->estop, &v->channels);
 	observe_ages(&v->status, &v->channels);
+	observe_clock(&v->status, false);
 	if (!v->achstart.away && (!v->doctor_ns || now_ns - v->doctor_ns >= EXAMINE_EVERY_NS) &&
 	    strcmp(v->status.level, "run") != 0)
 		view_examine(v, now_ns);

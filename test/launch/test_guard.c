@@ -20,7 +20,7 @@ static const struct guard guard = {
 /* The fields that decide. */
 struct asked {
 	bool post;
-	const char *path, *host, *origin, *type, *csrf;
+	const char *path, *host, *origin, *type, *proof;
 	bool socket;
 	unsigned int rights;
 };
@@ -32,9 +32,8 @@ static struct http request_of(const struct asked *a)
 			      .query = "",
 			      .host = a->host,
 			      .origin = a->origin ? a->origin : "",
-			      .cookie = "",
 			      .type = a->type ? a->type : "",
-			      .csrf = a->csrf ? a->csrf : "",
+			      .proof = a->proof ? a->proof : "",
 			      .connection = a->socket ? "keep-alive, Upgrade" : "keep-alive",
 			      .upgrade = a->socket ? "websocket" : "",
 			      .ws_key = "",
@@ -58,13 +57,10 @@ TEST(requests_are_answered_by_a_table)
 		{ { false, "/", "", NULL, NULL, NULL, false, 0 }, 421 },
 		{ { true, "/", HOST, OWN, JSON, "1", false, ACT }, 405 },
 		{ { false, "/etc/passwd", HOST, NULL, NULL, NULL, false, ACT }, 404 },
-		{ { false, "/session", HOST, NULL, NULL, NULL, false, 0 }, 401 },
-		{ { false, "/session", HOST, NULL, NULL, NULL, false, LOOK }, 0 },
-		{ { true, "/session", HOST, OWN, JSON, "1", false, LOOK }, 405 },
-		/* the WebSocket of the page: of our own origin, logged in */
+		/* the WebSocket of the page: of our own origin; its first message is the proof */
 		{ { false, "/socket", HOST, OWN, NULL, NULL, true, LOOK }, 0 },
 		{ { false, "/socket", HOST, "https://" HOST, NULL, NULL, true, LOOK }, 0 },
-		{ { false, "/socket", HOST, OWN, NULL, NULL, true, 0 }, 401 },
+		{ { false, "/socket", HOST, OWN, NULL, NULL, true, 0 }, 0 },
 		{ { false, "/socket", HOST, NULL, NULL, NULL, true, LOOK }, 403 },
 		{ { false, "/socket", HOST, "http://evil.example", NULL, NULL, true, LOOK }, 403 },
 		{ { false, "/socket", HOST, "http://localhost:8765", NULL, NULL, true, LOOK }, 403 },
@@ -81,14 +77,15 @@ TEST(requests_are_answered_by_a_table)
 		{ { false, "/foxglove", HOST, "https://studio.lan", NULL, NULL, true, LOOK }, 0 },
 		{ { false, "/foxglove", HOST, "https://evil.example", NULL, NULL, true, LOOK }, 403 },
 		{ { false, "/foxglove", HOST, NULL, NULL, NULL, false, LOOK }, 426 },
-		/* logging in */
-		{ { true, "/login", HOST, OWN, JSON, "1", false, 0 }, 0 },
-		{ { true, "/login", HOST, OWN, JSON "; charset=utf-8", "1", false, 0 }, 0 },
+		/* logging in: with the proof of a link */
+		{ { true, "/login", HOST, OWN, JSON, "1", false, 0 }, 401 },
+		{ { true, "/login", HOST, OWN, JSON, "1", false, LOOK }, 0 },
+		{ { true, "/login", HOST, OWN, JSON "; charset=utf-8", "1", false, LOOK }, 0 },
 		{ { false, "/login", HOST, OWN, JSON, "1", false, 0 }, 405 },
 		{ { true, "/login", HOST, NULL, JSON, "1", false, 0 }, 403 },
 		{ { true, "/login", HOST, "http://evil.example", JSON, "1", false, 0 }, 403 },
 		{ { true, "/login", HOST, OWN, JSON, NULL, false, 0 }, 403 },
-		{ { true, "/login", HOST, OWN, JSON, "a key", false, 0 }, 0 },
+		{ { true, "/login", HOST, OWN, JSON, "a key", false, LOOK }, 0 },
 		{ { true, "/login", HOST, OWN, "text/plain", "1", false, 0 }, 415 },
 		{ { true, "/login", HOST, OWN, "application/jsonp", "1", false, 0 }, 415 },
 		{ { true, "/login", HOST, OWN, "application/jso", "1", false, 0 }, 415 },
@@ -115,6 +112,48 @@ TEST(requests_are_answered_by_a_table)
 		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].status, status, which);
 		TEST_ASSERT_EQUAL_INT_MESSAGE(status != 0, why != NULL, which);
 	}
+}
+
+/* Only names that were given out, as long as their link or session is there. */
+TEST(names_of_links_are_known_and_no_others)
+{
+	static struct token_store store;
+	const struct token_holder alice = { LOOK, 1000, "alice" };
+	const struct guard named = { .links = &store, .suffix = ".localhost:8765" };
+	struct token *link = token_issue(&store, (uint8_t[TOKEN_RANDOM]){ 7 }, &alice, 1), *session;
+	static const struct {
+		const char *before, *behind;
+		int status;
+	} rows[] = {
+		{ "", ".localhost:8765", 0 },	     { "", ".LOCALHOST:8765", 0 },    { "", ".localhost", 421 },
+		{ "", ".localhost:8766", 421 },	     { "", ".local:8765", 421 },      { "", "", 421 },
+		{ "x.", ".localhost:8765", 421 },    { "0", ".localhost:8765", 421 }, { "", "0.localhost:8765", 421 },
+		{ "", ".evil.localhost:8765", 421 },
+	};
+	const char *why;
+	char host[80], label[TOKEN_HOST];
+	struct http r = request_of(&(struct asked){ .path = "/", .host = host });
+
+	memcpy(label, link->host, sizeof(label));
+	for (int used = 0; used < 2; used++) {
+		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+			snprintf(host, sizeof(host), "%s%s%s", rows[i].before, label, rows[i].behind);
+			TEST_ASSERT_EQUAL_INT_MESSAGE(rows[i].status, guard_check(&named, &r, GUARD_FILE, 0, &why),
+						      host);
+		}
+		if (!used) { /* the session has the name of its link */
+			session = token_redeem(&store, link, "c", (uint8_t[TOKEN_ID_RANDOM]){ 8 }, 2);
+			TEST_ASSERT_EQUAL_STRING(label, session->host);
+		}
+	}
+	static const char *const others[] = { "0123456789abcdef.localhost:8765", ".localhost:8765", "localhost:8765",
+					      "0000000000000000.localhost:8765" };
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		snprintf(host, sizeof(host), "%s", others[i]);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(421, guard_check(&named, &r, GUARD_FILE, 0, &why), host);
+	}
+	snprintf(host, sizeof(host), "%s.localhost:8765", label);
+	TEST_ASSERT_EQUAL_INT(421, guard_check(&guard, &r, GUARD_FILE, 0, &why)); /* links have no names there */
 }
 
 TEST(an_old_protocol_or_version_is_not_upgraded)

@@ -13,9 +13,9 @@ static struct client *c;
 static struct order begun[64];
 static uint64_t begun_for[64];
 static size_t begun_n;
-void act_begin(struct acts *to, const struct order *order, uint64_t client, const char *who, int64_t now_ns)
+void act_begin(struct acts *to, const struct order *order, uint64_t client, struct act_person person, int64_t now_ns)
 {
-	(void)who;
+	(void)person;
 	(void)now_ns;
 	TEST_ASSERT_EQUAL_PTR(&acts, to);
 	begun[begun_n] = *order;

@@ -1,79 +1,80 @@
 // http.mjs: requests that a page of another origin, another program or another user could send.
-import http from 'node:http';
-import { check, link, login, require, run } from './lib.mjs';
+import { arm as armRobot, ask, check, link, login, require, run, sleep } from './lib.mjs';
 
 const WebSocket = require('ws');
+const UPGRADE = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13',
+	'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+const ARM = { do: 'arm', seen: ['1', '1', '1', '1'] };
 
-// The status, or 101.
-function ask(origin, path, headers, method = 'GET', body = '') {
-	const url = new URL(origin);
-	return new Promise((done, fail) => {
-		const request = http.request({ host: url.hostname, port: url.port, path, method, headers: { Host: url.host, ...headers } },
-			(response) => {
-				let text = '';
-				response.on('data', (part) => { text += part; });
-				response.on('end', () => done({ status: response.statusCode, headers: response.headers, text }));
-			});
-		request.on('upgrade', (response, socket) => {
-			socket.destroy();
-			done({ status: 101, headers: response.headers });
-		});
-		request.on('error', fail);
-		request.end(body);
-	});
+// A WebSocket of the page: what came, and how it ended.
+function open(session) {
+	const ws = new WebSocket(`ws://127.0.0.1:${session.port}/socket`, { headers: { Origin: session.origin, Host: session.host } });
+	const seen = { ws, messages: [], code: new Promise((done) => { ws.on('close', done); ws.on('error', () => done('error')); }) };
+	ws.on('message', (data) => seen.messages.push(String(data)));
+	return new Promise((done) => ws.on('open', () => done(seen)));
 }
-
-const socket = (origin, cookie) => ({ Origin: origin, Cookie: cookie, Connection: 'Upgrade', Upgrade: 'websocket',
-	'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' });
-const post = (origin, cookie, key) => ({ Origin: origin, Cookie: cookie, 'X-Endplate': key || '1',
-	'Content-Type': 'application/json' });
 
 await run({
 	async foreign_origins_and_hosts_are_refused() {
-		const { origin, cookie } = await login('--act');
-		const evil = 'http://evil.example';
+		const session = await login('--act'), { origin } = session, evil = 'http://evil.example';
 		const expect = async (status, ...words) => {
 			const got = await ask(origin, ...words);
 			check(got.status === status, `${words[0]} ${JSON.stringify(words[1])}: ${got.status} instead of ${status}`);
+			check(!got.headers['set-cookie'], 'a cookie');
 			return got;
 		};
-		await expect(101, '/socket', socket(origin, cookie));
-		await expect(403, '/socket', socket(evil, cookie));
-		await expect(401, '/socket', socket(origin, 'a=b'));
+		const post = (path, body, headers) => expect(headers.status, path, { ...session.headers(path, body), ...headers.with },
+			'POST', body);
+		await expect(101, '/socket', { Origin: origin, ...UPGRADE });
+		await expect(403, '/socket', { Origin: evil, ...UPGRADE });
 		await expect(421, '/', { Host: 'evil.example' });
-		await expect(403, '/stop', post(evil, cookie), 'POST', '{}');
-		await expect(403, '/stop', { ...post(origin, cookie), 'X-Endplate': '' }, 'POST', '{}');
-		await expect(405, '/stop', post(origin, cookie));
+		await expect(421, '/', { Host: '0123456789abcdef.localhost:' + session.port }); // was not given out
+		await expect(200, '/', { Host: '127.0.0.1:' + session.port });
+		await expect(200, '/', { Host: 'localhost:' + session.port });
+		await post('/stop', '{}', { status: 403, with: { Origin: evil } });
+		await post('/stop', '{}', { status: 403, with: { 'X-Endplate': '' } });
+		await post('/stop', '{}', { status: 401, with: { 'X-Endplate': '1' } });
+		await expect(405, '/stop', {});
 		await expect(404, '/../../etc/passwd', {});
-		await expect(400, '/login', post(origin, ''), 'POST', '{"token":"x"}');
-		await expect(401, '/login', post(origin, ''), 'POST', '{"token":"0123456789abcdef0123456789abcdef"}');
+		await post('/login', '{}', { status: 401, with: {} }); // a session is not a link
 		const page = await expect(200, '/', {});
-		check(/default-src 'none'/.test(page.headers['content-security-policy']), 'no content policy');
+		check(/default-src 'none'.*worker-src 'none'/.test(page.headers['content-security-policy']), 'no content policy');
 		check(page.headers['x-content-type-options'] === 'nosniff', 'no nosniff');
+		for (const path of ['/', '/app.js', '/style.css'])
+			check((await expect(200, path, {})).headers['cache-control'] === 'no-store', path + ' may be kept');
 	},
 	async looking_and_acting_are_two_rights() {
 		const look = await login(), act = await login('--act');
-		const arm = JSON.stringify({ do: 'arm', seen: ['1', '1', '1', '1'] });
-		check((await ask(look.origin, '/act', post(look.origin, look.cookie), 'POST', arm)).status === 403, 'look arms');
-		check((await ask(act.origin, '/act', post(act.origin, act.cookie), 'POST', arm)).status === 403, 'a cookie acts');
-		check((await ask(act.origin, '/act', post(act.origin, act.cookie, act.key), 'POST', arm)).status === 200,
-			'act does not');
-		check((await ask(look.origin, '/session', { Cookie: look.cookie })).status === 200, 'no session');
+		check((await look.post('/act', ARM)).status === 401, 'look arms');
+		const answer = await act.post('/act', ARM);
+		check(answer.status === 200 && answer.proven, 'act does not');
+		act.keys.act = act.keys.look;
+		check((await act.post('/act', ARM)).status === 401, 'the key to look acts');
+		check((await look.post('/stop', { level: 'hold' })).proven, 'look does not stop');
+		await armRobot();
+	},
+	async a_request_is_good_once() {
+		const session = await login('--act');
+		await session.post('/act', ARM); // learns the challenge
+		const body = JSON.stringify(ARM), headers = session.headers('/act', body);
+		check((await ask(session.origin, '/act', headers, 'POST', body)).status === 200, 'not at all');
+		check((await ask(session.origin, '/act', headers, 'POST', body)).status === 401, 'twice');
 	},
 	async a_page_that_sends_frames_is_closed() {
-		const { origin, cookie } = await login();
-		const ws = new WebSocket(origin.replace('http', 'ws') + '/socket', { headers: { Origin: origin, Cookie: cookie } });
-		const code = await new Promise((done) => {
-			ws.on('open', () => ws.send('{"op":"reference"}'));
-			ws.on('close', done);
-			ws.on('error', () => done('error'));
-		});
-		check(code === 1008, 'closed with ' + code);
+		const session = await login(), seen = await open(session);
+		seen.ws.send(session.claim('GET', '/socket', ''));
+		while (!seen.messages.length)
+			await sleep(10);
+		seen.ws.send('{"op":"reference"}');
+		check(await seen.code === 1008, 'not closed with 1008');
+		const other = await open(session);
+		other.ws.send('{"op":"reference"}');
+		check(await other.code === 1008 && !other.messages.length, 'without a proof: not closed, or served');
 	},
 	async too_many_logins_are_slowed_down() {
-		const { origin } = await login();
-		const wrong = '{"token":"0123456789abcdef0123456789abcdef"}';
-		const all = await Promise.all(Array.from({ length: 20 }, () => ask(origin, '/login', post(origin, ''), 'POST', wrong)));
+		const { origin } = await login(), session = await login();
+		const all = await Promise.all(Array.from({ length: 20 }, () => ask(origin, '/login', { ...session.headers('/login', '{}'),
+			Origin: origin }, 'POST', '{}')));
 		check(all.some((one) => one.status === 429), 'none was refused');
 		check(/^http:/.test(link()), 'achctl web does not work beside it');
 	},

@@ -1,5 +1,5 @@
 // page.mjs: the page in a real browser: what a person sees and does.
-import { achctl, arm, check, daemon, link, require, run, sleep, status, until } from './lib.mjs';
+import { achctl, arm, check, daemon, link, put, require, run, sleep, status, until } from './lib.mjs';
 
 const { chromium } = require('playwright-core');
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
@@ -9,11 +9,13 @@ async function open(url, options) {
 	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
 	const page = await context.newPage();
 	page.snapshots = 0;
+	page.scripts = 0;
+	page.on('request', (request) => { page.scripts += request.resourceType() === 'script' ? 1 : 0; });
 	page.on('pageerror', (error) => errors.push(String(error)));
 	page.on('console', (message) => message.type() === 'error' && !/Failed to load resource|WebSocket/.test(message.text()) &&
 		errors.push(message.text()));
 	page.on('websocket', (socket) => socket.on('framereceived', (frame) => {
-		page.snapshots += String(frame.payload).startsWith('{"op":"robot"') ? 1 : 0;
+		page.snapshots += String(frame.payload).includes('\n{"op":"robot"') ? 1 : 0;
 	}));
 	await page.goto(url);
 	return page;
@@ -81,9 +83,8 @@ await run({
 	async a_stop_since_the_page_was_read_refuses_arming() {
 		achctl('estop');
 		await level(page, 'e-stop');
-		const answer = await page.evaluate(async () => (await fetch('/act', { method: 'POST',
-			headers: { 'Content-Type': 'application/json', 'X-Endplate': localStorage.getItem('endplate-key') },
-			body: JSON.stringify({ do: 'arm', seen: ['1', '1', '1', '1'] }) })).json());
+		const answer = await page.evaluate(async () => (await import('/link.js')).post('/act',
+			{ do: 'arm', seen: ['1', '1', '1', '1'] }));
 		check(answer.ok === false && /refused/.test(answer.text), JSON.stringify(answer));
 		check(status().level === 'estop', 'armed');
 		await arm();
@@ -125,10 +126,49 @@ await run({
 		await arm();
 		await other.context().close();
 	},
-	async a_reload_keeps_the_session() {
+	async texts_of_the_robot_are_never_markup() {
+		const evil = (n) => `<img src=x onerror=window.owned=${n}><script>window.owned=${n}</script>`;
+		put('evil-event', 'event', { severity: 'error', source: '<img src=x>', code: '<b>code</b>', text: evil(1) });
+		put('evil-state', 'joint-state', { count: 1, joint: ['<i>j</i>'], position: [1], velocity: [0], current: [0] });
+		achctl('estop', '--why', evil(2).slice(0, 60));
+		await until('the event', async () => (await text(page, '#events')).includes(evil(1)));
+		await until('the reason', async () => (await text(page, '#line')).includes('<img src=x onerror=window.owned=2>'));
+		await until('the joint', async () => (await text(page, '#joints')).includes('evil <i>j</i>'));
+		const answer = await page.evaluate(async () => {
+			const { post } = await import('/link.js'), { result } = await import('/act.js');
+			result(await post('/act', { do: 'home', name: '<img src=x onerror=window.owned=3>' }), '<script>window.owned=4</script>');
+			return [document.querySelectorAll('img, i:not(.gauge i, .track i), b, script:not([src]), [onerror]').length, window.owned];
+		});
+		check(answer[0] === 0 && !answer[1], 'markup: ' + answer);
+		check(/<script>/.test(await text(page, '#said')), await text(page, '#said'));
+		await arm();
+		await level(page, 'run');
+	},
+	async a_reload_looks_and_stops_and_does_not_act() {
 		await page.reload();
 		await level(page, 'run');
 		check(!await page.locator('#login').isVisible(), 'login');
+		check(await page.locator('#arm').isDisabled(), 'arm is offered');
+		check(/After a reload.*achctl web --act/.test(await text(page, '#may')), await text(page, '#may'));
+		check(!await page.locator('#daemon-waist button', { hasText: 'restart' }).isVisible(), 'restart is offered');
+		check(!/act/.test(Object.keys(await page.evaluate(() => ({ ...localStorage }))).join()), 'localStorage');
+		check(!(await page.context().cookies()).length, 'a cookie');
+		await page.keyboard.press('e');
+		await until('the confirmation', async () => /STOP confirmed/.test(await text(page, '#alarm')));
+		await arm();
+		await level(page, 'run');
+	},
+	async a_script_that_is_not_achwebs_is_not_run() {
+		const context = await browser.newContext(), other = await context.newPage();
+		await context.route('**/proof.js', async (route) => {
+			const response = await route.fetch({ url: route.request().url().replace(/\/\/[^:]*/, '//127.0.0.1') });
+			await route.fulfill({ response, body: 'window.owned = 1;\n' + await response.text() });
+		});
+		await other.goto(link());
+		await other.waitForLoadState('load');
+		check(await other.evaluate(() => window.owned) === undefined, 'it was run');
+		check(await text(other, '#line') === 'connecting', 'the page runs with it');
+		await context.close();
 	},
 	async a_stale_device_is_grey_with_its_age() {
 		achctl('stop', 'waist');
@@ -168,6 +208,10 @@ await run({
 		await page.click('#stop');
 		await until('the alarm', async () => /STOP NOT CONFIRMED.*hardware stop/.test(await text(page, '#alarm')));
 		achctl('start', 'achweb');
+	},
+	async a_page_loads_no_script_later() {
+		const loaded = await page.evaluate(() => performance.getEntriesByType('resource').filter((e) => /js$/.test(e.name)).length);
+		check(loaded === 9 && page.scripts === 18, loaded + ' scripts now, ' + page.scripts + ' in two loads');
 	},
 	async nothing_went_wrong_in_the_browser() {
 		check(!errors.length, errors.join('; '));

@@ -1,23 +1,11 @@
 // studio.mjs: the live server, as Foxglove's own client library sees it.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { arm, check, link, require, run, sleep, status, until } from './lib.mjs';
+import { arm, check, link, put, require, run, sleep, status, until } from './lib.mjs';
 
 const WebSocket = require('ws');
 const { FoxgloveClient } = require('@foxglove/ws-protocol');
 const { parse } = require('@foxglove/rosmsg');
 const { MessageReader } = require('@foxglove/rosmsg2-serialization');
-
-const made = new Set();
-
-// A message on a channel of the robot, as one of its drivers would publish it.
-function put(channel, type, fields) {
-	const name = process.env.ENDPLATE_PREFIX + channel;
-	if (!made.has(name))
-		execFileSync('ach', ['mk', name, '--type', type]);
-	made.add(name);
-	execFileSync('ach', ['put', name, '--type', type, '--json', JSON.stringify(fields)]);
-}
 
 async function connect(protocol, ...words) {
 	const enough = typeof words[0] === 'function' ? words.shift() : (topics) => topics.has('/waist-state/joint_states');

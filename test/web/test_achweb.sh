@@ -47,24 +47,10 @@ lib_until is_armed
 
 # ---- what needs neither a browser nor npm ----
 
-# ORIGIN COOKIE of a session.
-session() {
-	local url token
-	url=$(achctl web) && token=${url#*#} origin=${url%/#*}
-	cookie=$(python3 - "$origin" "$token" <<'LOGIN'
-import json, sys, urllib.request
-origin, token = sys.argv[1:]
-request = urllib.request.Request(origin + "/login", json.dumps({"token": token}).encode(), {
-    "Content-Type": "application/json", "X-Endplate": "1", "Origin": origin})
-print(urllib.request.urlopen(request).headers["Set-Cookie"].split(";")[0])
-LOGIN
-	)
-}
 clients_that_do_not_read_cost_nothing() {
 	local before after alive dropped
-	session || return 1
 	before=$(rss_kb)
-	read -r alive dropped < <(python3 test/web/crowd.py "$origin" "$cookie" 200 16)
+	read -r alive dropped < <(python3 test/web/crowd.py "$(achctl web)" 200 16)
 	after=$(rss_kb)
 	echo "crowd: $alive of 100 readers served, $dropped of 100 others dropped, $before kB before, $after kB after"
 	[ "$alive" -eq 100 ] && [ "$dropped" -eq 100 ] && [ $((after - before)) -lt 20000 ]
@@ -113,6 +99,7 @@ if [ -d "$NPM_FOLDER/node_modules/ws" ] && command -v node >/dev/null; then
 	run_script http.mjs
 	lib_case foreign_origins_and_hosts_are_refused passed foreign_origins_and_hosts_are_refused
 	lib_case looking_and_acting_are_two_rights passed looking_and_acting_are_two_rights
+	lib_case a_request_is_good_once passed a_request_is_good_once
 	lib_case a_page_that_sends_frames_is_closed passed a_page_that_sends_frames_is_closed
 	run_script studio.mjs
 	lib_case both_subprotocols_show_the_robot passed both_subprotocols_show_the_robot
@@ -140,6 +127,22 @@ if [ -n "$CHROMIUM" ] && [ -d "$NPM_FOLDER/node_modules/playwright-core" ]; then
 	lib_case arming_is_for_what_was_seen_at_the_first_press passed arming_is_for_what_was_seen_at_the_first_press
 	lib_case a_killed_server_comes_back_and_the_stop_of_an_open_page_works \
 		passed a_killed_server_comes_back_and_the_stop_of_an_open_page_works
+	run_script impostor.mjs
+	while read -r name; do
+		lib_case "$name" passed "$name"
+	done < <(sed -n 's/^\tasync \([a-z_]*\)() {$/\1/p' test/web/impostor.mjs)
+	# named by endplate-security(7)
+	lib_case stop_and_arm_at_an_impostor_are_not_confirmed passed stop_and_arm_at_an_impostor_are_not_confirmed
+	lib_case what_an_impostor_collected_is_worth_nothing passed what_an_impostor_collected_is_worth_nothing
+	lib_case an_open_page_recovers_without_a_reload passed an_open_page_recovers_without_a_reload
+	lib_case a_reload_at_an_impostor_gives_no_key_to_act passed a_reload_at_an_impostor_gives_no_key_to_act
+	lib_case a_new_link_has_a_name_that_no_impostor_had passed a_new_link_has_a_name_that_no_impostor_had
+	lib_case words_of_an_impostor_are_not_shown passed words_of_an_impostor_are_not_shown
+	lib_case a_link_leads_to_no_address_that_achweb_does_not_hold \
+		passed a_link_leads_to_no_address_that_achweb_does_not_hold
+	lib_case a_reload_looks_and_stops_and_does_not_act passed a_reload_looks_and_stops_and_does_not_act
+	lib_case texts_of_the_robot_are_never_markup passed texts_of_the_robot_are_never_markup
+	lib_case a_script_that_is_not_achwebs_is_not_run passed a_script_that_is_not_achwebs_is_not_run
 else
 	lib_ignore page "chromium or playwright-core is not there: run scripts/setup"
 fi

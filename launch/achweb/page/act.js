@@ -15,7 +15,7 @@ function alarm(text, kind) {
 
 export function result(answer, what) {
 	const good = answer.ok === true;
-	say($('said'), good ? answer.text : what + ': ' + answer.text);
+	say($('said'), good ? answer.text : what + (answer.ok === false ? ': ' : ' NOT CONFIRMED: ') + answer.text);
 	dress($('said'), good ? 'good' : 'bad');
 }
 

@@ -5,11 +5,12 @@ import * as body from './body.js';
 import { $, dress, keyed, make, say } from './dom.js';
 import { Link } from './link.js';
 import * as plots from './plots.js';
+import { mayAct as hasKey } from './proof.js';
 import * as tables from './tables.js';
 
 const DEAD_MS = 1000; // without a snapshot
 const LEVELS = { run: ['● run', 'good'], hold: ['▲ hold', 'odd'], estop: ['■ e-stop', 'bad'] };
-let robot = null, facts = { limits: {}, units: {} }, events = [], mayAct = false, drawn = null;
+let robot = null, facts = { limits: {}, units: {} }, events = [], mayAct = false, mightAct = false, drawn = null;
 
 // ---- what keeps the robot from being armed, and what to do ----
 
@@ -60,7 +61,8 @@ function showChecks() {
 		return li;
 	}, () => {});
 	$('arm').disabled = !mayAct || armed;
-	say($('may'), mayAct ? armed ? 'The robot is armed.' : 'Takes two presses.' :
+	say($('may'), mayAct ? armed ? 'The robot is armed.' : 'Takes two presses.' : mightAct ?
+		'After a reload this page may look and stop. For more: achctl web --act prints a new link' :
 		'This session may look and stop. For more: achctl web --act');
 }
 
@@ -91,6 +93,10 @@ function truth() {
 		parts.push('all ' + robot.daemons.length + ' daemons ready, ' + robot.buses.length + (robot.buses.length === 1 ? ' bus fine' : ' buses fine'));
 	else
 		parts.push(ready + ' of ' + robot.daemons.length + ' ready');
+	if (robot.clock_still)
+		parts.push("the robot's clock stands still: " + robot.clock_still);
+	if (robot.pace !== null)
+		parts.push('virtual clock' + (robot.behind_s >= 0.1 ? ', ' + robot.behind_s.toFixed(1) + ' s behind life' : ''));
 	return { text: parts.join(', ') + ' – ' + levelWords(), fine: robot.fine };
 }
 
@@ -138,13 +144,16 @@ function draw() {
 }
 
 const link = new Link({
-	open: () => { $('login').hidden = true; },
 	login: (why) => {
 		$('login').hidden = false;
 		$('main').hidden = !robot;
 		say($('login-why'), why || '');
 	},
-	hello: (message) => { mayAct = message.act; },
+	hello: (message) => {
+		$('login').hidden = true;
+		mightAct = message.act;
+		mayAct = mightAct && hasKey();
+	},
 	facts: (message) => { facts = message; },
 	events: (message) => {
 		events = message.list;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/blackbox/sha256.h"
+#include "config/sha256.h"
 
 /* The first 32 bits of the fractions of the cube roots of the first 64 primes. */
 static const uint32_t k[64] = {
@@ -67,7 +67,7 @@ void sha256_add(struct sha256 *s, const void *bytes, size_t len)
 	}
 }
 
-void sha256_text(struct sha256 *s, char text[SHA256_TEXT_MAX])
+void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES])
 {
 	const uint64_t bits = 8 * s->len;
 	uint8_t end[8];
@@ -78,6 +78,15 @@ void sha256_text(struct sha256 *s, char text[SHA256_TEXT_MAX])
 	while (s->len % 64 != 56)
 		sha256_add(s, "", 1);
 	sha256_add(s, end, sizeof(end));
-	for (int i = 0; i < 8; i++)
-		snprintf(text + 8 * i, 9, "%08x", s->h[i]);
+	for (int i = 0; i < SHA256_BYTES; i++)
+		digest[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void sha256_text(struct sha256 *s, char text[SHA256_TEXT_MAX])
+{
+	uint8_t digest[SHA256_BYTES];
+
+	sha256_end(s, digest);
+	for (int i = 0; i < SHA256_BYTES; i++)
+		snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
