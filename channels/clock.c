@@ -139,7 +139,7 @@ static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return sleep_until(&(struct clock_poll){ poll_fds, .fds = fds, .n = n }, deadline_ns);
 }
 
-const struct clock_source clock_real = { real_now, real_real, real_wait, NULL, NULL };
+const struct clock_source clock_real = { real_now, real_real, real_wait, NULL, NULL, NULL };
 
 /* ---- whichever it is ---- */
 
@@ -179,13 +179,29 @@ int64_t clock_now_ns(void)
 	return source->now();
 }
 
+static const struct clock_source *own(void)
+{
+	return source->jumped ? &clock_real : source;
+}
+
+int64_t clock_own_ns(void)
+{
+	return own()->now();
+}
+
+int64_t clock_jumped_ns(void)
+{
+	return source->jumped ? source->jumped() : 0;
+}
+
 /* The second clock is read after the first: a pause between them makes the answer smaller.  If there was one, the
  * largest of some is taken. */
 int64_t clock_suspended_ns(void)
 {
+	const bool is_real = own() == &clock_real && clock_now_ns() < VT_BEGIN_NS / 2;
 	int64_t most_ns = 0, pause_ns = PAUSE_NS;
 
-	for (int i = 0; i < 3 && pause_ns >= PAUSE_NS && source == &clock_real; i++) {
+	for (int i = 0; i < 3 && pause_ns >= PAUSE_NS && is_real; i++) {
 		const int64_t before_ns = read_clock(CLOCK_MONOTONIC), boot_ns = read_clock(CLOCK_BOOTTIME);
 		const int64_t now_ns = read_clock(CLOCK_MONOTONIC);
 
@@ -194,6 +210,13 @@ int64_t clock_suspended_ns(void)
 		pause_ns = now_ns - before_ns;
 	}
 	return most_ns;
+}
+
+int64_t clock_processor_ns(pid_t pid)
+{
+	clockid_t id;
+
+	return clock_getcpuclockid(pid, &id) ? -1 : read_clock(id);
 }
 
 int64_t clock_real_ns(void)
@@ -209,13 +232,23 @@ static bool any(const struct clock_fd *fds, size_t n)
 	return false;
 }
 
-int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+static int wait_on(const struct clock_source *clock, struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
 	if (n > CLOCK_FDS_MAX)
 		return -EINVAL;
 	if (deadline_ns == CLOCK_NEVER && !any(fds, n))
 		return -EDEADLK;
-	return source->wait(fds, n, deadline_ns);
+	return clock->wait(fds, n, deadline_ns);
+}
+
+int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+{
+	return wait_on(source, fds, n, deadline_ns);
+}
+
+int clock_own_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+{
+	return wait_on(own(), fds, n, deadline_ns);
 }
 
 int clock_wait_set(int set, struct epoll_event *events, int n, int64_t deadline_ns)

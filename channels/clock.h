@@ -42,10 +42,30 @@ struct clock_fd {
 	short ready;  /* out: which of them are there; POLLERR, POLLHUP and POLLNVAL (not open) come unasked */
 };
 
-int64_t clock_now_ns(void);  /* CLOCK_MONOTONIC */
-int64_t clock_real_ns(void); /* CLOCK_REALTIME: for the stamps of logs and nothing else, it jumps */
+int64_t clock_now_ns(void);	       /* CLOCK_MONOTONIC */
+int64_t clock_processor_ns(pid_t pid); /* that it has used, by all its threads; -1: it has ended */
+int64_t clock_real_ns(void);	       /* CLOCK_REALTIME: for the stamps of logs and nothing else, it jumps */
 /* How long the machine has been suspended since it booted: CLOCK_MONOTONIC stands still then.  0 on a virtual clock. */
 int64_t clock_suspended_ns(void);
+
+/* The time of this process, for what concerns no robot: sessions, screens, patience with another process.  It is
+ * clock_now_ns, but beside a robot on a virtual clock CLOCK_MONOTONIC. */
+int64_t clock_own_ns(void);
+
+/* Beside a robot that begins, ends or is started again clock_now_ns jumps: sum of all jumps.  A deadline that was
+ * computed before is moved by what has been added since. */
+int64_t clock_jumped_ns(void);
+
+static inline int64_t clock_moved(int64_t deadline_ns, int64_t by_ns)
+{
+	return deadline_ns == INT64_MAX ? deadline_ns : deadline_ns + by_ns;
+}
+
+/* Has a time come that was set to at most ahead_ns ahead?  If it is further ahead the clock has jumped since. */
+static inline bool clock_is_due(int64_t due_ns, int64_t now_ns, int64_t ahead_ns)
+{
+	return now_ns >= due_ns || due_ns - now_ns > ahead_ns;
+}
 
 /* Waits until a descriptor is ready or deadline_ns has come.
  *
@@ -54,10 +74,13 @@ int64_t clock_suspended_ns(void);
  *	-EINVAL   more descriptors than CLOCK_FDS_MAX, or than the process may have
  *	-EDEADLK  nothing to wait for: no deadline and no descriptor, or on the virtual clock none that is ready
  *	-ENOMEM   the kernel's
+ * Beside a robot on a virtual clock it also returns 0 when the clock jumps, and when as much real time has passed as
+ * was left: compare the clock with the deadline.  There a deadline of another clock has passed.
  * Every fds[].ready is set unless it returns an error.  A signal does not end it: have a signalfd among the
  * descriptors.  It allocates nothing, keeps no descriptor, and may be called in any thread and after fork.  It
  * sets the timer slack of its thread to 1 ns. */
 int clock_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns);
+int clock_own_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns); /* with a deadline by clock_own_ns */
 
 /* The same for a set of epoll(7), of which it returns at most n events: at a deadline it ends some microseconds
  * sooner, for loops with ticks.  An empty set is waited with for ever.  Programs use a struct clock_set. */
@@ -150,6 +173,7 @@ struct clock_source {
 	int (*wait)(struct clock_fd *fds, size_t n, int64_t deadline_ns);
 	const struct clock_set_ops *sets; /* NULL, or their open returns -ENOSYS: epoll */
 	void (*touch)(pid_t pid);	  /* NULL: none */
+	int64_t (*jumped)(void);	  /* NULL: it does not jump; else it is observed from beside */
 };
 extern const struct clock_source clock_real;
 

@@ -28,8 +28,8 @@
 #include "channels/clock.h"
 
 #define S_NS 1000000000
-#define EARLY_NS 50000 /* as clock_wait_set: a thread that has just been awake wakes up faster */
-#define SOURCES_MAX 64
+#define EARLY_NS 50000	/* as clock_wait_set: a thread that has just been awake wakes up faster */
+#define SOURCES_MAX 256 /* a simulator has two for each of its controllers */
 #define DEAF_NS 1000000 /* between two looks at a channel that the kernel does not wait for */
 
 /* Of kernels newer than the headers may be. */

@@ -51,21 +51,52 @@ void notify_close(struct notify *n)
 	n->to_len = 0;
 }
 
-int notify_send(struct notify *n, const char *assignments)
+/* Not connected: the socket under that name may be another one tomorrow. */
+static int send_message(struct notify *n, const struct msghdr *message)
 {
 	if (!n->to_len)
 		return 0;
 	if (n->fd < 0)
 		n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	clock_touch(0);
-	/* Not connected: the socket under that name may be another one tomorrow. */
-	if (n->fd < 0 || sendto(n->fd, assignments, strlen(assignments), MSG_DONTWAIT | MSG_NOSIGNAL,
-				(const struct sockaddr *)&n->to, n->to_len) < 0) {
+	if (n->fd < 0 || sendmsg(n->fd, message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
 		n->lost++;
 		return -errno;
 	}
 	n->sent++;
 	return 1;
+}
+
+int notify_send(struct notify *n, const char *assignments)
+{
+	struct iovec part = { .iov_base = (void *)(uintptr_t)assignments, .iov_len = strlen(assignments) };
+
+	return send_message(
+		n, &(struct msghdr){ .msg_name = &n->to, .msg_namelen = n->to_len, .msg_iov = &part, .msg_iovlen = 1 });
+}
+
+int notify_store(struct notify *n, const int *fds, size_t count)
+{
+	char text[] = "FDSTORE=1\n";
+	struct iovec part = { .iov_base = text, .iov_len = sizeof(text) - 1 };
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(NOTIFY_FDS * sizeof(int))];
+	} control = { 0 };
+	struct msghdr message = { .msg_name = &n->to,
+				  .msg_namelen = n->to_len,
+				  .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = CMSG_SPACE(count * sizeof(int)) };
+
+	if (!count || count > NOTIFY_FDS)
+		return -EINVAL;
+	control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(count * sizeof(int)),
+					 .cmsg_level = SOL_SOCKET,
+					 .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+	return send_message(n, &message);
 }
 
 /* The pending lines and more. */

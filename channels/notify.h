@@ -26,6 +26,7 @@
 #define CHANNELS_NOTIFY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -69,6 +70,11 @@ int notify_stopping(struct notify *n); /* the same; a READY that is not sent yet
 int notify_status(struct notify *n, int64_t now_ns, const char *text); /* control characters become blanks */
 int notify_watchdog(struct notify *n, int64_t now_ns);
 int notify_flush(struct notify *n, int64_t now_ns); /* no system call unless something is left to be sent */
+
+/* Hands descriptors, at most NOTIFY_FDS, to the supervisor, which may keep them for the next process: FDSTORE=1.  At
+ * once, and outside the rate; does not stay. */
+#define NOTIFY_FDS 8
+int notify_store(struct notify *n, const int *fds, size_t count);
 
 /* Anything else, for tests: assignments, one per line.  At once, and outside the rate; does not stay. */
 int notify_send(struct notify *n, const char *assignments);

@@ -18,8 +18,10 @@ void query_server_init(struct query_server *s)
 
 void query_drop(struct query_client *c)
 {
-	if (c->fd >= 0)
+	if (c->fd >= 0) {
+		clock_touch(0); /* the client sees the end of the connection */
 		close(c->fd);
+	}
 	*c = (struct query_client){ .fd = -1 };
 }
 

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +18,8 @@
 #include "channels/vt_budget.h"
 #include "channels/vt_charge.h"
 #include "channels/vt_hash.h"
+#include "channels/vt_outside.h"
+#include "config/run_clock.h"
 
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
@@ -26,6 +31,13 @@
 #define SEEDS_APART 1000003 /* more than devices and buses have */
 #define SEEDS_MAX 2000	    /* below 32 bits in all */
 #define GUARD_NS 100000000
+#define BEFORE_NS 10000000000  /* stamps of a virtual clock may precede its beginning by less than this */
+#define LOOK_NS 50000000       /* between two looks at the file of a clock that stands still */
+#define SLICE_NS 50000000      /* of a wait beside the robot */
+#define STILL_NS 500000000     /* without a change of the time, after which the clock counts as standing still */
+#define LONGEST_NS VT_BEGIN_NS /* that a virtual clock may run */
+#define OBSERVED_MAX RUN_PATH_MAX
+#define DAEMON "ENDPLATE_DAEMON" /* set for daemons of a robot */
 
 static struct vt_end end;
 static _Thread_local bool joined; /* in this thread */
@@ -85,7 +97,7 @@ static int64_t now(void)
 
 static int64_t real(void)
 {
-	return CLOCK_VIRTUAL_EPOCH_NS + now();
+	return end.page->epoch_ns + now() - VT_BEGIN_NS;
 }
 
 /* ---- waiting ---- */
@@ -95,6 +107,12 @@ void vt_clock_guard(void (*check)(void))
 	guard = check;
 }
 
+static void await(void)
+{
+	while (!vt_page_await(&end, guard ? GUARD_NS : 0))
+		guard();
+}
+
 /* Gives the token away until the next turn of this slot. */
 static void take_turns(int64_t deadline_ns)
 {
@@ -102,8 +120,7 @@ static void take_turns(int64_t deadline_ns)
 
 	atomic_store_explicit(&end.page->deadline_ns[end.me], deadline_ns, memory_order_release);
 	vt_page_pass(&end);
-	while (!vt_page_await(&end, guard ? GUARD_NS : 0))
-		guard();
+	await();
 	if (charge.scale > 0)
 		vt_charge_begin(&charge, cpu_ns());
 	waits = 0;
@@ -189,12 +206,18 @@ static void settle(void)
 }
 
 /* A descriptor that a sweep finds ready was not announced by a process of the robot. */
-static void say_outside(void)
+static void say_outside(const struct vt_poll *at)
 {
 	int64_t nothing = 0;
 
-	if (atomic_load_explicit(&end.page->sweeping, memory_order_relaxed))
-		atomic_compare_exchange_strong(&end.page->outside_ns, &nothing, page_now(end.page));
+	if (!atomic_load_explicit(&end.page->sweeping, memory_order_relaxed) ||
+	    !atomic_compare_exchange_strong(&end.page->outside_ns, &nothing, page_now(end.page)))
+		return;
+	snprintf(end.page->outside_who, VT_NAME_MAX, "%s", end.page->slot[end.me].name);
+	if (at->found_channel)
+		snprintf(end.page->outside_what, VT_OUTSIDE_MAX, "channel %s", vt_hash_name(at->found_channel));
+	else
+		vt_outside_fd(end.page->outside_what, at->found_fd);
 }
 
 /* A set that another thread waits for, or a child of fork: in real time. */
@@ -228,7 +251,7 @@ int vt_clock_wait(struct vt_poll *at, int64_t deadline_ns)
 		ready = at->poll(at);
 	} while (!ready && page_now(end.page) < deadline_ns);
 	if (ready && page_now(end.page) < deadline_ns)
-		say_outside();
+		say_outside(at);
 	vt_budget_release(&budget, page_now(end.page));
 	return ready;
 }
@@ -303,6 +326,7 @@ static int poll_probes(struct vt_poll *at)
 		const int place = at->fds[i].fd < 0 || at->fds[i].ready ? -1 : vt_clock_probe(at->fds[i].fd);
 
 		if (place >= 0 && at->fds[i].events & POLLIN && vt_clock_rung(place)) {
+			at->found_fd = at->fds[i].fd;
 			at->fds[i].ready = POLLIN;
 			ready++;
 		}
@@ -324,6 +348,9 @@ static int poll_fds(struct vt_poll *at)
 	}
 	ready = clock_real.wait(at->fds, at->n, 0);
 	vt_clock_asked(ready);
+	for (size_t i = 0; i < at->n && ready > 0; i++)
+		if (at->fds[i].ready)
+			at->found_fd = at->fds[i].fd;
 	return ready < 0 ? ready : ready + poll_probes(at);
 }
 
@@ -338,7 +365,7 @@ static int vt_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
 	if (!joined && !probes_n)
 		return wait_in_real_time(fds, n, deadline_ns, now());
-	return vt_clock_wait(&(struct vt_poll){ poll_fds, .fds = fds, .n = n }, deadline_ns);
+	return vt_clock_wait(&(struct vt_poll){ poll_fds, .fds = fds, .n = n, .found_fd = -1 }, deadline_ns);
 }
 
 /* A kill that was planned for its Nth action. */
@@ -394,6 +421,13 @@ static void touch(pid_t pid)
 struct vt_object *vt_clock_object(const char *name)
 {
 	return joined ? vt_page_object(end.page, name) : NULL;
+}
+
+int64_t vt_clock_machine_ns(void)
+{
+	const int64_t machine_ns = joined ? clock_real.now() : 0;
+
+	return machine_ns < VT_BEGIN_NS - BEFORE_NS ? machine_ns : 0;
 }
 
 int64_t vt_clock_seed(int64_t seed)
@@ -456,7 +490,7 @@ static void committed(struct ach_handle *h, const void *data, size_t len)
 
 static const struct ach_outer outer = { now, watched, vt_sleep, before, committed };
 
-static const struct clock_source source = { now, real, vt_wait, &vt_set_ops, touch };
+static const struct clock_source source = { now, real, vt_wait, &vt_set_ops, touch, NULL };
 
 /* ---- joining ---- */
 
@@ -516,7 +550,7 @@ void vt_clock_join(const char *place)
 		give_up(strerror(errno));
 	clock_use(&source);
 	pthread_atfork(NULL, NULL, forked);
-	vt_page_await(&end, 0);
+	await();
 	atomic_store_explicit(&end.page->floor_ns[slot], 0, memory_order_relaxed);
 	joined = true;
 	ach_outer = &outer;
@@ -531,36 +565,187 @@ void vt_clock_leave(void)
 	vt_page_leave(&end);
 }
 
-/* ---- beside the robot ---- */
+/* ---- beside the robot ----
+ *
+ * A robot may start after this process, end, and start again, on a virtual clock or in real time.  While there is no
+ * page, or its time stands still, this process opens the file again every LOOK_NS.  Whenever this process changes to
+ * another clock, its time jumps; a deadline that was computed before is not one of the new clock. */
 
-static const struct vt_page *observed;
+static struct {
+	const struct vt_page *page; /* NULL: no robot runs, or one in real time */
+	char path[OBSERVED_MAX];
+	bool given; /* the path; else it is searched for */
+	ino_t file;
+	_Atomic int64_t seen_ns, look_ns;
+	_Atomic int64_t still_ns;  /* real: when the time was first seen to stand still; 0: it moves */
+	_Atomic int64_t jumped_ns; /* sum of all jumps */
+} observed;
+
+/* A process that has ended may not be reaped yet. */
+static bool runs(uint32_t pid)
+{
+	struct clock_fd fd = { .fd = pid ? pidfd_open((pid_t)pid, 0) : -1, .events = POLLIN };
+	bool ended;
+
+	if (fd.fd < 0)
+		return pid && errno != ESRCH;
+	ended = clock_real.wait(&fd, 1, 0) > 0;
+	close(fd.fd);
+	return !ended;
+}
+
+/* A page without any process was left by a robot that was killed. */
+static bool is_used(const struct vt_page *page)
+{
+	if (runs(atomic_load(&page->pid)))
+		return true;
+	for (uint64_t left = atomic_load(&page->live) & ~vt_bit(VT_COORDINATOR); left; left &= left - 1)
+		if (runs(atomic_load(&page->slot[__builtin_ctzll(left)].pid)))
+			return true;
+	return false;
+}
+
+/* NULL with errno. */
+static const struct vt_page *open_observed(void)
+{
+	const struct vt_page *page;
+	struct stat st;
+
+	if (!observed.given && run_clock_find(observed.path)) {
+		errno = ENOENT;
+		return NULL;
+	}
+	page = vt_page_open(observed.path, false);
+	if (!page)
+		return NULL;
+	if (!is_used(page) || stat(observed.path, &st)) {
+		munmap((void *)page, sizeof(*page));
+		errno = ENOENT;
+		return NULL;
+	}
+	observed.file = st.st_ino;
+	return page;
+}
+
+static int64_t time_of(const struct vt_page *page)
+{
+	return page ? page_now(page) : clock_real.now();
+}
+
+/* An old page stays mapped, for another thread may be reading it. */
+static void look_again(void)
+{
+	const struct vt_page *before = observed.page, *page;
+	struct stat st;
+
+	if (before && !stat(observed.path, &st) && st.st_ino == observed.file && is_used(before))
+		return;
+	page = open_observed();
+	if (page == before)
+		return;
+	atomic_fetch_add(&observed.jumped_ns, time_of(page) - time_of(before));
+	observed.page = page;
+	atomic_store(&observed.still_ns, 0);
+}
 
 static int64_t observed_now(void)
 {
-	return page_now(observed);
+	const int64_t now_ns = observed.page ? page_now(observed.page) : 0;
+	int64_t real_ns, look_ns, moves = 0;
+
+	if (now_ns && atomic_exchange(&observed.seen_ns, now_ns) != now_ns) {
+		if (atomic_load_explicit(&observed.still_ns, memory_order_relaxed))
+			atomic_store(&observed.still_ns, 0);
+		return now_ns;
+	}
+	real_ns = clock_real.now();
+	look_ns = atomic_load_explicit(&observed.look_ns, memory_order_relaxed);
+	if (now_ns)
+		atomic_compare_exchange_strong(&observed.still_ns, &moves, real_ns);
+	if (real_ns >= look_ns && atomic_compare_exchange_strong(&observed.look_ns, &look_ns, real_ns + LOOK_NS))
+		look_again();
+	return observed.page ? page_now(observed.page) : real_ns;
 }
 
 static int64_t observed_real(void)
 {
-	return CLOCK_VIRTUAL_EPOCH_NS + observed_now();
+	const int64_t now_ns = observed_now();
+	const struct vt_page *page = observed.page;
+
+	return page ? page->epoch_ns + now_ns - VT_BEGIN_NS : clock_real.real();
 }
 
+static int64_t observed_jumped(void)
+{
+	return atomic_load(&observed.jumped_ns);
+}
+
+/* Is the deadline of a virtual clock?  One that is still later is of neither: it hardly comes. */
+static bool is_virtual(int64_t deadline_ns)
+{
+	return deadline_ns >= VT_BEGIN_NS - BEFORE_NS && deadline_ns < VT_BEGIN_NS + LONGEST_NS;
+}
+
+/* In real time, in slices: the robot's time passes at another pace, and may stand still or jump. */
 static int observed_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
-	return wait_in_real_time(fds, n, deadline_ns, observed_now());
+	const int64_t jumped_ns = observed_jumped(), now_ns = observed_now(), real_ns = clock_real.now();
+	int64_t until_ns;
+
+	if (deadline_ns == CLOCK_NEVER)
+		return clock_real.wait(fds, n, CLOCK_NEVER);
+	if (deadline_ns <= now_ns || observed_jumped() != jumped_ns || (is_virtual(deadline_ns) && !observed.page))
+		return clock_real.wait(fds, n, real_ns);
+	until_ns = deadline_ns - now_ns > INT64_MAX - real_ns ? INT64_MAX - 1 : real_ns + (deadline_ns - now_ns);
+	for (;;) {
+		const int64_t slice_ns = clock_real.now() + SLICE_NS;
+		const int ready = clock_real.wait(fds, n, slice_ns < until_ns ? slice_ns : until_ns);
+
+		if (ready || slice_ns >= until_ns || observed_now() >= deadline_ns || observed_jumped() != jumped_ns)
+			return ready;
+	}
 }
 
-static const struct clock_source observer = { observed_now, observed_real, observed_wait, NULL, NULL };
+static const struct clock_source observer = { observed_now, observed_real, observed_wait, NULL, NULL, observed_jumped };
 
 int vt_clock_observe(const char *path)
 {
-	const struct vt_page *page = clock_used() ? NULL : vt_page_open(path, false);
-
-	if (!page)
-		return clock_used() ? 0 : -errno;
-	if (kill((pid_t)atomic_load(&page->slot[VT_COORDINATOR].pid), 0) && errno == ESRCH)
-		return -ENOENT; /* left by a robot that was killed */
-	observed = page;
+	if (clock_used())
+		return 0;
+	if (path && strlen(path) >= sizeof(observed.path))
+		return -ENAMETOOLONG;
+	observed.given = path;
+	if (path)
+		strcpy(observed.path, path);
+	observed.page = open_observed();
+	if (!observed.page && getenv(DAEMON))
+		return -errno; /* it ends with its robot, and is on no clock that begins later */
+	if (observed.page)
+		atomic_store(&observed.jumped_ns, time_of(observed.page) - clock_real.now());
 	clock_use(&observer);
 	return 0;
+}
+
+bool vt_clock_stands(bool wait)
+{
+	const int64_t now_ns = clock_now_ns();
+	int64_t still_ns;
+
+	for (;;) {
+		const bool moved = clock_now_ns() != now_ns;
+
+		still_ns = atomic_load(&observed.still_ns);
+		if (clock_used() != &observer || !observed.page || (wait && moved))
+			return false;
+		if (still_ns && clock_real.now() - still_ns >= STILL_NS)
+			return true;
+		if (!wait)
+			return false;
+		clock_real.wait(NULL, 0, clock_real.now() + STILL_NS / 50);
+	}
+}
+
+bool vt_clock_is_kept(void)
+{
+	return observed.page && runs(atomic_load(&observed.page->pid));
 }

@@ -28,12 +28,22 @@ struct vt_end *vt_clock_end(void);
 /* The object of that name for what this process does there; NULL: it is on another clock. */
 struct vt_object *vt_clock_object(const char *name);
 
+/* CLOCK_MONOTONIC, for stamps of programs that do not know the virtual clock; 0: this process is not on one. */
+int64_t vt_clock_machine_ns(void);
+
 /* The seed of something random: on a virtual clock another one for each seed of the clock, else as it is. */
 int64_t vt_clock_seed(int64_t seed);
 
-/* For tools beside the robot: clock_now_ns is its time, waits are in real time.  0 or -errno; -ENOENT: the robot has no
- * virtual clock. */
+/* For programs beside the robot: clock_now_ns is its time, waits are in real time.  The clock is that of the robot of
+ * this path from then on, also if that is started later, or again; without a robot, or with one in real time, it is the
+ * real one.  path NULL: of the robot that the environment means (run_clock.h).  0 or -errno; -ENOENT: this is a daemon
+ * of a robot that has no virtual clock. */
 int vt_clock_observe(const char *path);
+
+/* Has the observed clock stood still for 0.5 s of real time?  With wait it watches the clock for that time; without, it
+ * goes by what this process has read so far. */
+bool vt_clock_stands(bool wait);
+bool vt_clock_is_kept(void); /* does its achtime run? */
 
 /* ---- between vt_clock.c and vt_set.c ---- */
 
@@ -44,6 +54,8 @@ struct vt_poll {
 	size_t n;
 	struct clock_set *set;
 	uint32_t *tags;
+	int found_fd;		   /* the first that was ready; -1: none */
+	const char *found_channel; /* or NULL */
 };
 int vt_clock_wait(struct vt_poll *at, int64_t deadline_ns);
 /* Must a poll of these descriptors (a number that stands for them) ask the kernel?  Not if they are those of the last

@@ -1,6 +1,8 @@
 /* vt_page.c: the page of a virtual clock, and its token. */
 #include "channels/vt_page.h"
 
+#include "channels/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -129,6 +131,8 @@ bool vt_page_await(struct vt_end *end, int64_t while_ns)
 			if (!token_swap(end->page, &token, token | TAKEN))
 				continue;
 			atomic_fetch_and_explicit(&end->page->dirty, ~vt_bit(end->me), memory_order_acq_rel);
+			atomic_store_explicit(&end->page->now_ns, vt_page_core(end->page)->now_ns,
+					      memory_order_relaxed);
 			return true;
 		}
 		if (futex(&slot->grant, FUTEX_WAIT, seen, while_ns ? &nap : NULL) < 0 && errno == ETIMEDOUT)
@@ -239,6 +243,33 @@ bool vt_page_at_rest(const struct vt_end *end)
 	return vt_core_next(*core, &view, &who).turns == core->turns;
 }
 
+int64_t vt_page_next_ns(const struct vt_end *end)
+{
+	struct vt_view view;
+	int who;
+
+	read_view(end->page, VT_NEVER, &view);
+	view.live &= ~vt_bit(VT_COORDINATOR);
+	return vt_core_next(*vt_page_core(end->page), &view, &who).now_ns;
+}
+
+int64_t vt_page_deadline_ns(const struct vt_end *end)
+{
+	int64_t soonest_ns = VT_NEVER;
+	struct vt_view view;
+
+	read_view(end->page, VT_NEVER, &view);
+	for (uint64_t left = view.live & ~view.held & ~vt_bit(VT_COORDINATOR); left; left &= left - 1) {
+		const int slot = __builtin_ctzll(left);
+		const int64_t floor_ns = view.floor_ns[slot], deadline_ns = view.deadline_ns[slot];
+		const int64_t at_ns = deadline_ns > floor_ns ? deadline_ns : floor_ns;
+
+		if (at_ns < soonest_ns)
+			soonest_ns = at_ns;
+	}
+	return soonest_ns;
+}
+
 bool vt_page_revoke(struct vt_end *end, int slot)
 {
 	if (!take_from(end->page, slot, true))
@@ -320,7 +351,9 @@ static void fill(struct vt_page *page, int64_t begin_ns)
 	for (int i = 0; i < VT_SLOTS; i++)
 		page->deadline_ns[i] = VT_NEVER;
 	page->core[0].now_ns = begin_ns;
+	page->now_ns = begin_ns;
 	page->begun_ns = begin_ns;
+	page->epoch_ns = CLOCK_VIRTUAL_EPOCH_NS;
 	page->live = vt_bit(VT_COORDINATOR);
 	page->limit_ns = VT_NEVER;
 	page->magic = VT_PAGE_MAGIC;
@@ -382,15 +415,25 @@ struct vt_page *vt_page_open(const char *path, bool writable)
 	return page;
 }
 
-int vt_page_join(struct vt_end *end, const char *path, int slot)
+int vt_page_reach(struct vt_end *end, const char *path)
 {
 	char bell[PATH_LEN];
 
-	*end = (struct vt_end){ .me = slot, .page = vt_page_open(path, true), .bell = -1 };
+	*end = (struct vt_end){ .me = -1, .page = vt_page_open(path, true), .bell = -1 };
 	if (end->page)
 		end->bell = open(bell_path(bell, path), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	if (end->bell < 0)
-		return -errno;
+	return end->bell < 0 ? -errno : 0;
+}
+
+int vt_page_join(struct vt_end *end, const char *path, int slot)
+{
+	const int status = vt_page_reach(end, path);
+
+	if (status)
+		return status;
+	end->me = slot;
 	atomic_store_explicit(&end->page->slot[slot].pid, (uint32_t)getpid(), memory_order_release);
+	if (slot == VT_COORDINATOR)
+		atomic_store(&end->page->pid, (uint32_t)getpid());
 	return 0;
 }

@@ -18,9 +18,12 @@
 #include "channels/vt_budget.h"
 #include "channels/vt_core.h"
 
-#define VT_PAGE_MAGIC UINT64_C(0x31656d6974686361) /* "achtime1" */
+#define VT_PAGE_MAGIC UINT64_C(0x32656d6974686361) /* "achtime2" */
 #define VT_NAME_MAX 48
+#define VT_OUTSIDE_MAX 128
 #define VT_OBJECTS 256
+/* Virtual clocks begin at three years.  No machine is up for that long: a time below is one of CLOCK_MONOTONIC. */
+#define VT_BEGIN_NS INT64_C(100000000000000000)
 
 struct vt_slot {
 	_Alignas(64) _Atomic uint32_t grant; /* futex: counts the turns given to this slot */
@@ -46,6 +49,9 @@ struct vt_object {
 
 struct vt_page {
 	uint64_t magic;
+	_Atomic int64_t now_ns;		     /* of core, for programs beside the robot in any language (endplate(7)) */
+	_Atomic uint32_t pid;		     /* the coordinator's, */
+	_Atomic uint64_t started;	     /* and when that process was started: field 22 of /proc/PID/stat */
 	_Alignas(64) _Atomic uint64_t token; /* generation << 16 | taken << 8 | copy << 7 | slot */
 	_Alignas(64) _Atomic uint64_t live, held, dirty;
 	_Atomic uint64_t slow;	  /* a descriptor of these slots may have become ready: they ask the kernel as well */
@@ -57,11 +63,17 @@ struct vt_page {
 	_Atomic uint32_t objects_n;
 	struct vt_object object[VT_OBJECTS];
 	_Atomic uint32_t over;	    /* achstart has ended */
+	_Atomic uint32_t newcomer;  /* the process of an achstart that wants the slot of one that was killed; 0: none */
 	_Atomic uint32_t sweeping;  /* every process looks once, for what comes from outside */
 	_Atomic int64_t outside_ns; /* something did: not repeatable since; 0: nothing */
-	_Atomic uint32_t leave;	    /* a stopped process is left behind, else it holds the clock */
-	_Atomic uint32_t permille;  /* of life, lately */
+	char outside_who[VT_NAME_MAX], outside_what[VT_OUTSIDE_MAX]; /* the process that found it, and where */
+	uint32_t strict;	   /* every process looks at every instant, not now and then in real time */
+	_Atomic uint32_t leave;	   /* a stopped process is left behind, else it holds the clock */
+	_Atomic uint32_t permille; /* of life, lately */
+	double rate;		   /* times life, to which it is held; 0: as fast as possible */
+	_Atomic int64_t behind_ns; /* real time by which it has fallen behind that rate since it began */
 	int64_t begun_ns;
+	int64_t epoch_ns; /* clock_real_ns at VT_BEGIN_NS: of 2000, or in step with life the wall clock's */
 	uint64_t seed;
 	double charge;		  /* by which processor time is multiplied; 0: computing takes no time */
 	uint32_t uncorrected;	  /* the cost of measuring is charged, too */
@@ -83,6 +95,7 @@ struct vt_end {
 	int bell;
 };
 
+int vt_page_reach(struct vt_end *end, const char *path); /* for one without a slot, to ring.  0 or -errno */
 int vt_page_join(struct vt_end *end, const char *path,
 		 int slot); /* 0 or -errno; the token is awaited with the first turn */
 
@@ -109,7 +122,9 @@ void vt_page_killed(struct vt_end *end, pid_t pid);
 int vt_page_slot(const struct vt_page *page, pid_t pid); /* -1: none */
 
 /* The coordinator's. */
-bool vt_page_is_ours(struct vt_end *end); /* has it the token? */
+bool vt_page_is_ours(struct vt_end *end);	       /* has it the token? */
+int64_t vt_page_next_ns(const struct vt_end *end);     /* the instant at which another slot has its next turn */
+int64_t vt_page_deadline_ns(const struct vt_end *end); /* until which another slot waits at most; VT_NEVER: none does */
 bool vt_page_at_rest(const struct vt_end *end);
 void vt_page_reap(struct vt_end *end, int slot);   /* its process has ended: all look, its token is the coordinator's */
 bool vt_page_revoke(struct vt_end *end, int slot); /* stopped before it took the token: held from now on */

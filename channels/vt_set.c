@@ -7,6 +7,8 @@
 #include "channels/vt_clock.h"
 #include "config/grow.h"
 
+#define PROBES_MAX 256
+
 struct vt_set {
 	struct clock_set set;
 	struct clock_set *fds;
@@ -21,7 +23,7 @@ struct vt_set {
 		int fd, place;
 		uint32_t tag;
 		uint64_t rung; /* reported last */
-	} probes[CLOCK_TAGS_MAX];
+	} probes[PROBES_MAX];
 };
 
 static struct vt_set *of(struct clock_set *set)
@@ -58,7 +60,7 @@ static int set_add_fd(struct clock_set *set, int fd, uint32_t events, uint32_t t
 	const int place = vt_clock_probe(fd);
 	struct vt_set *s = of(set);
 
-	if (place >= 0 && s->probes_n == CLOCK_TAGS_MAX)
+	if (place >= 0 && s->probes_n == PROBES_MAX)
 		return -ENOSPC;
 	if (place >= 0)
 		s->probes[s->probes_n++] = (struct vt_probed){ fd, place, tag, 0 };
@@ -106,20 +108,27 @@ static int poll_set(struct vt_poll *at)
 	struct epoll_event events[CLOCK_TAGS_MAX];
 	int n = 0, ready;
 
+	at->found_channel = NULL;
 	for (size_t i = 0; i < s->n && (size_t)n < at->n; i++)
-		if (ach_newer(s->channels[i].chan->handle, s->channels[i].chan->seq_num))
+		if (ach_newer(s->channels[i].chan->handle, s->channels[i].chan->seq_num)) {
+			at->found_channel = s->channels[i].chan->handle->name;
 			at->tags[n++] = s->channels[i].tag;
+		}
 	for (size_t i = 0; i < s->probes_n && (size_t)n < at->n; i++) {
 		const uint64_t rung = vt_clock_rung(s->probes[i].place);
 
-		if (rung && rung != s->probes[i].rung)
+		if (rung && rung != s->probes[i].rung) {
+			at->found_fd = s->probes[i].fd;
 			at->tags[n++] = s->probes[i].tag;
+		}
 		s->probes[i].rung = rung ? rung : s->probes[i].rung;
 	}
 	if ((size_t)n == at->n || !vt_clock_asks((uintptr_t)s + s->changes))
 		return n;
 	ready = epoll_wait(clock_set_fd(s->fds), events, (int)at->n - n, 0);
 	vt_clock_asked(ready);
+	if (ready > 0)
+		at->found_fd = clock_set_fd(s->fds);
 	for (int i = 0; i < ready; i++)
 		at->tags[n++] = events[i].data.u32;
 	return n;
@@ -127,7 +136,8 @@ static int poll_set(struct vt_poll *at)
 
 static int set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns)
 {
-	struct vt_poll at = { poll_set, .set = set, .tags = tags, .n = n < CLOCK_TAGS_MAX ? n : CLOCK_TAGS_MAX };
+	struct vt_poll at = { poll_set, .set = set, .tags = tags, .n = n < CLOCK_TAGS_MAX ? n : CLOCK_TAGS_MAX,
+			      .found_fd = -1 };
 
 	return vt_clock_wait(&at, deadline_ns);
 }

@@ -1,12 +1,11 @@
 /* ach.c: the tool for channels.  One table of commands; each is a file of its own. */
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "channels/vt_clock.h"
-#include "config/run.h"
+#include "config/run_clock.h"
 #include "channels/tool/tool.h"
 #include "config/nearest.h"
 #include "config/text.h"
@@ -142,27 +141,11 @@ static int old_spelling(int argc, char **argv)
 	return run(n, argv);
 }
 
-/* Of a robot on a virtual clock: that of $ENDPLATE_RUN, else of the only robot that has one. */
-static void observe_clock(void)
-{
-	char path[RUN_PATH_MAX], all[RUN_PATH_MAX + 8];
-	glob_t found = { 0 };
-
-	if (run_path(path, NULL, &(struct error_sink){ 0 }))
-		return;
-	if (!getenv("ENDPLATE_RUN"))
-		*strrchr(path, '/') = '\0';
-	snprintf(all, sizeof(all), getenv("ENDPLATE_RUN") ? "%s/clock" : "%s/*/clock", path);
-	if (!glob(all, 0, NULL, &found) && found.gl_pathc == 1)
-		vt_clock_observe(found.gl_pathv[0]);
-	globfree(&found);
-}
-
 int main(int argc, char **argv)
 {
 	int status;
 
-	observe_clock();
+	vt_clock_observe(NULL);
 	if (argc < 2 || !strcasecmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcasecmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);

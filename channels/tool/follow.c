@@ -30,7 +30,7 @@ int follow_open(struct follow *f, const char *name)
 		ach_close(&f->chan);
 		return tool_fail("%s: no memory", name);
 	}
-	f->check_ns = clock_now_ns() + FOLLOW_CHECK_NS;
+	f->check_ns = clock_own_ns() + FOLLOW_CHECK_NS;
 	return 0;
 }
 
@@ -95,7 +95,7 @@ void follow_check(struct follow *f)
 {
 	int unlinked = 0;
 
-	f->check_ns = clock_now_ns() + FOLLOW_CHECK_NS;
+	f->check_ns = clock_own_ns() + FOLLOW_CHECK_NS;
 	if (!f->gone) {
 		if (ach_unlinked(&f->chan, &unlinked) != ACH_OK || !unlinked)
 			return;
@@ -108,29 +108,39 @@ void follow_check(struct follow *f)
 	f->counts = true;
 }
 
+/* The deadline, or the first check if that is sooner, by the robot's time. */
+static int64_t first_ns(const struct follow *f, size_t n, int64_t deadline_ns)
+{
+	const int64_t now_ns = clock_now_ns(), own_ns = clock_own_ns();
+
+	for (size_t i = 0; i < n; i++)
+		if (f[i].check_ns - own_ns < deadline_ns - now_ns)
+			deadline_ns = now_ns + f[i].check_ns - own_ns;
+	return deadline_ns;
+}
+
 int follow_wait(struct follow *f, size_t n, int64_t deadline_ns)
 {
+	const int64_t jumped_ns = clock_jumped_ns();
 	struct clock_fd fds[FOLLOW_MAX + 1] = { { .fd = clock_stop_fd(), .events = POLLIN } };
 
 	for (;;) {
-		int64_t until = deadline_ns;
 		int ready;
 
 		for (size_t i = 0; i < n; i++) {
 			if (f[i].fd < 0 && !f[i].gone && follow_descriptor(&f[i]))
 				return -1;
 			fds[i + 1] = (struct clock_fd){ .fd = f[i].fd, .events = POLLIN };
-			until = f[i].check_ns < until ? f[i].check_ns : until;
 		}
-		ready = clock_wait(fds, n + 1, until);
+		ready = clock_wait(fds, n + 1, first_ns(f, n, deadline_ns));
 		if (ready < 0)
 			return tool_report(-1, "cannot wait: %s", strerror(-ready));
 		if (fds[0].ready)
 			return 1;
 		for (size_t i = 0; i < n; i++)
-			if (clock_now_ns() >= f[i].check_ns)
+			if (clock_own_ns() >= f[i].check_ns)
 				follow_check(&f[i]);
-		if (ready || clock_now_ns() >= deadline_ns)
+		if (ready || clock_now_ns() >= deadline_ns || clock_jumped_ns() != jumped_ns)
 			return 0;
 	}
 }

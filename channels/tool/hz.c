@@ -267,7 +267,7 @@ static int measure(struct hz *hz, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stdout) && !hz->json;
 	int64_t line_ns = lines ? clock_now_ns() + HZ_LINE_NS : CLOCK_NEVER;
-	int64_t left = hz->count ? hz->count : INT64_MAX;
+	int64_t left = hz->count ? hz->count : INT64_MAX, jumped_ns = clock_jumped_ns();
 	int stop = 0;
 
 	if (lines)
@@ -278,6 +278,9 @@ static int measure(struct hz *hz, int64_t until_ns)
 		if (read_all(hz, &left))
 			return TOOL_FAILED;
 		now = clock_now_ns();
+		until_ns = clock_moved(until_ns, clock_jumped_ns() - jumped_ns);
+		line_ns = clock_moved(line_ns, clock_jumped_ns() - jumped_ns);
+		jumped_ns = clock_jumped_ns();
 		if (!left || now >= until_ns)
 			break;
 		if (now >= line_ns) {

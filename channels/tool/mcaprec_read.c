@@ -56,7 +56,7 @@ struct mcaprec_reader {
 	bool known[IDS];       /* numbers of channels that the file described */
 	bool foreign, scanned; /* without metadata of ours */
 	bool begun;	       /* the start was given out */
-	int64_t wall_ns;
+	uint64_t wall_ns;      /* modulo 2^64: times of a damaged file may be any */
 	uint64_t first_ns;
 	uint16_t numbers; /* channels of a foreign file */
 	size_t describe;  /* of a foreign file: ids from here on are not yet described */
@@ -166,7 +166,7 @@ static void scan_message(struct mcaprec_reader *reader, const struct mcap_messag
 		return;
 	memcpy(&h, reader->image, sizeof(h));
 	if (h.t_publish_ns) /* of CLOCK_MONOTONIC, and publish_ns of the wall clock */
-		reader->wall_ns = (int64_t)m->publish_ns - h.t_publish_ns;
+		reader->wall_ns = m->publish_ns - (uint64_t)h.t_publish_ns;
 }
 
 /* Is it one of our files?  Of others: its channels, the largest message of each, and the offset of its clocks. */
@@ -182,7 +182,7 @@ static enum reclog_found scan_file(struct mcaprec_reader *reader)
 			continue;
 		if (m.op == MCAP_METADATA && mcap_is(m.metadata.name, "endplate")) {
 			own = true;
-			reader->wall_ns = (int64_t)mcap_map_number(m.metadata.map, "realtime_minus_monotonic_ns", 0);
+			reader->wall_ns = mcap_map_number(m.metadata.map, "realtime_minus_monotonic_ns", 0);
 		}
 		if (m.op == MCAP_SCHEMA)
 			take_schema(reader, &m.schema);
@@ -224,7 +224,7 @@ static void describe(struct mcaprec_reader *reader, struct channel *c, struct re
 /* The start of another writer's file, then its channels.  false: they were all given out. */
 static bool give_beginning(struct mcaprec_reader *reader, struct reclog_record *r)
 {
-	const int64_t t_ns = (int64_t)reader->first_ns - reader->wall_ns;
+	const int64_t t_ns = (int64_t)(reader->first_ns - reader->wall_ns);
 
 	if (!reader->begun) {
 		reader->begun = true;
@@ -336,14 +336,14 @@ static enum reclog_found give_message(struct mcaprec_reader *reader, const struc
 		return give_event(reader, m, r);
 	if (!c->foreign && !reader->known[c->number]) { /* its description was lost */
 		reader->known[c->number] = true;
-		describe(reader, c, r, (int64_t)m->log_ns - reader->wall_ns);
+		describe(reader, c, r, (int64_t)(m->log_ns - reader->wall_ns));
 		reader->has_held = true;
 		return RECLOG_FOUND_RECORD;
 	}
 	c->next += c->foreign ? 1 : (uint64_t)(int64_t)(int32_t)(m->sequence - (uint32_t)c->next);
 	*r = (struct reclog_record){ .kind = RECLOG_MESSAGE,
 				     .channel = c->number,
-				     .t_ns = (int64_t)m->log_ns - reader->wall_ns,
+				     .t_ns = (int64_t)(m->log_ns - reader->wall_ns),
 				     .number = c->next,
 				     .position = mcap_position(reader->mcap) };
 	given = give_body(reader, c, m, r);

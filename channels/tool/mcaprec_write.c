@@ -32,7 +32,7 @@ struct channel {
 
 struct mcaprec_writer {
 	struct mcap_writer *mcap;
-	int64_t wall_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC */
+	uint64_t wall_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, modulo 2^64: a file may have any times */
 	bool started;
 	int64_t chunk_ns; /* of the first record in the open chunk */
 	uint16_t channels_n, events;
@@ -121,8 +121,8 @@ static int write_message(struct mcaprec_writer *w, uint16_t id, const struct rec
 {
 	return mcap_write_message(w->mcap, &(struct mcap_message){ .channel = id,
 								   .sequence = (uint32_t)r->number,
-								   .log_ns = (uint64_t)(r->t_ns + w->wall_ns),
-								   .publish_ns = (uint64_t)(publish_ns + w->wall_ns),
+								   .log_ns = (uint64_t)r->t_ns + w->wall_ns,
+								   .publish_ns = (uint64_t)publish_ns + w->wall_ns,
 								   .data = data,
 								   .len = len });
 }
@@ -283,7 +283,7 @@ static const void *aligned(struct mcaprec_writer *w, const struct reclog_record 
 static int write_mapped(struct mcaprec_writer *w, const struct reclog_record *r, const struct msg_type *type)
 {
 	struct channel *c = &w->channels[r->channel];
-	const struct ros_context context = { .device = c->what.name, .wall_ns = w->wall_ns };
+	const struct ros_context context = { .device = c->what.name, .wall_ns = (int64_t)w->wall_ns };
 	const void *msg = aligned(w, r);
 	const struct msg_header *h = msg;
 	const int64_t publish_ns = h->t_publish_ns ? h->t_publish_ns : r->t_ns;
@@ -316,7 +316,7 @@ static int write_frame(struct mcaprec_writer *w, const struct reclog_record *r)
 	if (reclog_can_read(&can, r))
 		return write_bytes(w, r, &c->bytes, "bytes");
 	snprintf(can.bus, sizeof(can.bus), "%.*s", (int)sizeof(can.bus) - 1, c->what.name);
-	can.t_ns = r->t_ns + w->wall_ns;
+	can.t_ns = (int64_t)((uint64_t)r->t_ns + w->wall_ns);
 	len = ros_can_encode(&can, cdr);
 	if (ros_can_decode(ROS_CAN_TYPE, cdr, len, &back) || reclog_can_write(body, &back) != r->len ||
 	    memcmp(body, r->body, r->len) != 0)
@@ -334,9 +334,9 @@ static int write_start(struct mcaprec_writer *w, const struct reclog_record *r)
 	struct mcap_map map = { .len = 0 };
 
 	w->started = true;
-	w->wall_ns = (int64_t)r->number - r->t_ns;
+	w->wall_ns = r->number - (uint64_t)r->t_ns;
 	mcap_map_add(&map, "version", "1");
-	mcap_map_add(&map, "realtime_minus_monotonic_ns", "%" PRId64, w->wall_ns);
+	mcap_map_add(&map, "realtime_minus_monotonic_ns", "%" PRId64, (int64_t)w->wall_ns);
 	return mcap_write_metadata(w->mcap, &(struct mcap_metadata){ mcap_text("endplate"), mcap_map_text(&map) });
 }
 
@@ -358,7 +358,7 @@ int mcaprec_put(struct mcaprec_writer *w, const struct reclog_record *r)
 	const struct msg_type *type;
 	int err = 0;
 
-	if (mcap_has_open_chunk(w->mcap) && r->t_ns - w->chunk_ns >= MCAPREC_CHUNK_NS)
+	if (mcap_has_open_chunk(w->mcap) && (int64_t)((uint64_t)r->t_ns - (uint64_t)w->chunk_ns) >= MCAPREC_CHUNK_NS)
 		err = mcap_write_chunk(w->mcap);
 	if (!mcap_has_open_chunk(w->mcap))
 		w->chunk_ns = r->t_ns;

@@ -184,8 +184,10 @@ static struct play_channel *take_record(struct play *play, const struct reclog_r
 		break;
 	case RECLOG_MESSAGE:
 	case RECLOG_SPARSE:
-		if (!c->messages++ && !c->what.type && msg_check(r->body, r->len, NULL, &type) == MSG_FINE)
-			c->what.type = type->number; /* it was unknown when the recording began */
+		/* It was unknown when the channel was described, which may be again in the middle. */
+		if (!c->what.type && msg_check(r->body, r->len, NULL, &type) == MSG_FINE)
+			c->what.type = type->number;
+		c->messages++;
 		c->bytes += r->len;
 		break;
 	case RECLOG_LOSS:
@@ -257,6 +259,7 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 /* 0; 1: a signal; -1: failed. */
 static int wait_until(struct play *play, const struct reclog_record *r, int64_t at_ns)
 {
+	const int64_t jumped_ns = clock_jumped_ns();
 	struct clock_fd stop = { .fd = clock_stop_fd(), .events = POLLIN };
 
 	for (;;) {
@@ -268,7 +271,7 @@ static int wait_until(struct play *play, const struct reclog_record *r, int64_t 
 		if (n)
 			return n;
 		bar_draw(&play->bar, r->position, play->messages, clock_now_ns(), at_ns);
-		if (clock_now_ns() >= at_ns)
+		if (clock_now_ns() >= at_ns || clock_jumped_ns() != jumped_ns)
 			return 0;
 	}
 }

@@ -178,10 +178,21 @@ static int read_all(struct plot *plot, void (*message)(struct plot *plot, const 
 	return r < 0 ? -1 : 0;
 }
 
+/* Also after a jump of the clock. */
+static bool has_passed(int64_t *until_ns, int64_t *jumped_ns)
+{
+	const int64_t now_ns = clock_now_ns();
+
+	*until_ns = clock_moved(*until_ns, clock_jumped_ns() - *jumped_ns);
+	*jumped_ns = clock_jumped_ns();
+	return now_ns >= *until_ns;
+}
+
 /* ---- no terminal: columns ---- */
 
 static int print_columns(struct plot *plot, int64_t until_ns)
 {
+	int64_t jumped_ns = clock_jumped_ns();
 	int stop = 0;
 
 	while (!stop) {
@@ -189,7 +200,7 @@ static int print_columns(struct plot *plot, int64_t until_ns)
 			return TOOL_FAILED;
 		if (out_flush())
 			return out_end();
-		if (!plot->left || clock_now_ns() >= until_ns)
+		if (!plot->left || has_passed(&until_ns, &jumped_ns))
 			break;
 		stop = follow_wait(&plot->f, 1, until_ns);
 	}
@@ -290,6 +301,7 @@ static void draw(struct plot *plot, bool moving)
 /* Before the picture, so that errors in the fields stay visible. */
 static int wait_for_first(struct plot *plot, int64_t until_ns)
 {
+	int64_t jumped_ns = clock_jumped_ns();
 	bool said = false;
 
 	for (;;) {
@@ -297,7 +309,7 @@ static int wait_for_first(struct plot *plot, int64_t until_ns)
 
 		if (read_all(plot, take_message))
 			return -1;
-		if (plot->type || clock_now_ns() >= until_ns)
+		if (plot->type || has_passed(&until_ns, &jumped_ns))
 			return 0;
 		if (!said)
 			fprintf(stderr, "waiting for the first message in %s\n", plot->f.name);
@@ -310,6 +322,7 @@ static int wait_for_first(struct plot *plot, int64_t until_ns)
 
 static int draw_live(struct plot *plot, int64_t until_ns)
 {
+	int64_t jumped_ns = clock_jumped_ns();
 	int stop = wait_for_first(plot, until_ns);
 	int64_t frame_ns = clock_now_ns();
 
@@ -323,13 +336,14 @@ static int draw_live(struct plot *plot, int64_t until_ns)
 		if (read_all(plot, take_message))
 			return TOOL_FAILED;
 		now = clock_now_ns();
-		if (now >= frame_ns) {
+		if (clock_is_due(frame_ns, now, PLOT_FRAME_NS)) {
 			draw(plot, true);
+			frame_ns = frame_ns < now ? frame_ns : now;
 			frame_ns += (now - frame_ns) / PLOT_FRAME_NS * PLOT_FRAME_NS + PLOT_FRAME_NS;
 			if (out_flush() || asked_to_quit())
 				break;
 		}
-		if (!plot->left || now >= until_ns)
+		if (!plot->left || has_passed(&until_ns, &jumped_ns))
 			break;
 		stop = follow_wait(&plot->f, 1, frame_ns < until_ns ? frame_ns : until_ns);
 	}

@@ -112,12 +112,25 @@ static int put_once(struct put *put)
 	return tool_refused(put->name, status);
 }
 
+/* A robot that is started again has made another channel. */
+static void follow_channel(struct put *put)
+{
+	ach_channel_t chan;
+	int unlinked = 0;
+
+	if ((ach_unlinked(&put->chan, &unlinked) == ACH_OK && !unlinked) || ach_open(&chan, put->name, NULL) != ACH_OK)
+		return;
+	ach_close(&put->chan);
+	put->chan = chan;
+}
+
 /* At absolute times, so that the mean is exact; what was overslept is left out, never made up for in a burst. */
 static int put_again(struct put *put)
 {
 	struct clock_fd stop = { .fd = clock_stop_fd(), .events = POLLIN };
 	int64_t period = (int64_t)(1e9 / put->hz), start = clock_now_ns(), next = start;
-	int64_t end = put->for_ns ? start + put->for_ns : CLOCK_NEVER;
+	int64_t end = put->for_ns ? start + put->for_ns : CLOCK_NEVER, jumped = clock_jumped_ns();
+	int64_t check = clock_own_ns() + PUT_CHECK_NS;
 
 	while (next < end) {
 		int64_t now;
@@ -125,12 +138,21 @@ static int put_again(struct put *put)
 
 		if (ready)
 			return ready < 0 ? tool_fail("cannot wait: %s", strerror(-ready)) : 0;
-		if (put_once(put))
-			return TOOL_FAILED;
-		next += period;
 		now = clock_now_ns();
-		if (now > next)
-			next += (now - next) / period * period;
+		if (clock_is_due(next, now, period)) {
+			if (clock_own_ns() >= check) {
+				check = clock_own_ns() + PUT_CHECK_NS;
+				follow_channel(put);
+			}
+			if (put_once(put))
+				return TOOL_FAILED;
+			next = now < next ? now + period : next + period;
+			now = clock_now_ns();
+			if (now > next)
+				next += (now - next) / period * period;
+		}
+		end = clock_moved(end, clock_jumped_ns() - jumped);
+		jumped = clock_jumped_ns();
 	}
 	return 0;
 }
@@ -148,7 +170,7 @@ static int was_removed(struct put *put)
 static int put_lines(struct put *put)
 {
 	struct put_lines lines = { 0 };
-	int64_t check_ns = clock_now_ns() + PUT_CHECK_NS;
+	int64_t check_ns = clock_own_ns() + PUT_CHECK_NS;
 	int r, status = 0;
 	char *line;
 	size_t len;
@@ -164,8 +186,8 @@ static int put_lines(struct put *put)
 		put->len = put->type->body->size;
 		fill_in_once(put);
 		status = put_once(put);
-		if (!status && clock_now_ns() >= check_ns) {
-			check_ns = clock_now_ns() + PUT_CHECK_NS;
+		if (!status && clock_own_ns() >= check_ns) {
+			check_ns = clock_own_ns() + PUT_CHECK_NS;
 			status = was_removed(put);
 		}
 	}

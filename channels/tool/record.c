@@ -76,7 +76,8 @@ static void print_summary(const struct record *record, int64_t took_ns)
 static int record(struct recorder *rec, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stderr);
-	int64_t since_ns = clock_now_ns(), line_ns = lines ? since_ns : CLOCK_NEVER;
+	int64_t since_ns = clock_now_ns(), line_ns = lines ? since_ns : CLOCK_NEVER, jumped_ns = clock_jumped_ns();
+	int64_t now_ns;
 	int r;
 
 	do {
@@ -87,7 +88,12 @@ static int record(struct recorder *rec, int64_t until_ns)
 		r = recorder_turn(rec, line_ns < until_ns ? line_ns : until_ns);
 		if (r < 0)
 			return r;
-	} while (!(r & (RECORDER_STOP | RECORDER_ENDED)) && clock_now_ns() < until_ns);
+		now_ns = clock_now_ns();
+		since_ns += clock_jumped_ns() - jumped_ns;
+		line_ns = clock_moved(line_ns, clock_jumped_ns() - jumped_ns);
+		until_ns = clock_moved(until_ns, clock_jumped_ns() - jumped_ns);
+		jumped_ns = clock_jumped_ns();
+	} while (!(r & (RECORDER_STOP | RECORDER_ENDED)) && now_ns < until_ns);
 	if (lines)
 		fprintf(stderr, "\r\033[K");
 	return 0;
@@ -95,11 +101,11 @@ static int record(struct recorder *rec, int64_t until_ns)
 
 static int record_all(struct record *rec)
 {
-	int64_t since_ns = clock_now_ns();
+	const int64_t since_ns = clock_now_ns(), jumped_ns = clock_jumped_ns();
 	int status = record(&rec->recorder, rec->for_ns ? since_ns + rec->for_ns : CLOCK_NEVER) ? TOOL_FAILED : 0;
 	int error = recorder_end(&rec->recorder, !status);
 
-	print_summary(rec, clock_now_ns() - since_ns);
+	print_summary(rec, clock_now_ns() - since_ns - (clock_jumped_ns() - jumped_ns));
 	if (error)
 		status = tool_fail("%s: %s; what is written can be played", rec->file,
 				   error == -ECANCELED ? "given up" : strerror(-error));

@@ -67,7 +67,8 @@ struct recorder {
 	int folder; /* readable when a channel was made or removed */
 	bool bare;  /* records are not written as they are, so they have no CRC */
 	bool begun;
-	int64_t check_ns;
+	bool looks; /* at the folder, every 20 ms */
+	int64_t check_ns, look_ns;
 	uint8_t packed[SPARSE_MAX];
 };
 

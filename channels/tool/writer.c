@@ -9,6 +9,7 @@
 
 #include "channels/clock.h"
 #include "channels/tool/writer_inside.h"
+#include "channels/vt_clock.h"
 
 #define CHUNK_BYTES (1u << 17)
 #define SLOW_NS 1000000000 /* writer_finish reports a slow file after this time */
@@ -106,12 +107,29 @@ static bool drop_oldest(struct writer *w)
 	return true;
 }
 
+static bool is_full(const struct writer *w, size_t room)
+{
+	return !w->ending && w->memory + sizeof(*w->now) + room > w->options.memory;
+}
+
+/* On a virtual clock, which stands still meanwhile: what is lost must not depend on the speed of the disk. */
+static void await_room(struct writer *w, size_t room)
+{
+	const int64_t until_ns = clock_real.now() + WRITER_GIVE_UP_NS;
+	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+
+	while (vt_clock_end() && w->started && is_full(w, room) && w->memory && !w->stats.error &&
+	       clock_real.now() < until_ns)
+		pthread_cond_timedwait(&w->freed, &w->lock, &until);
+}
+
 /* A chunk to fill, with room for an item of len bytes. */
 static bool take_chunk(struct writer *w, size_t len, int64_t t_ns)
 {
 	size_t room = len > CHUNK_BYTES ? len : CHUNK_BYTES;
 
-	while (!w->ending && w->memory + sizeof(*w->now) + room > w->options.memory)
+	await_room(w, room);
+	while (is_full(w, room))
 		if (!drop_oldest(w))
 			return false;
 	w->now = new_chunk(w, room, t_ns);
@@ -217,6 +235,7 @@ int writer_open(struct writer **writer, const struct writer_options *options, st
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&w->more, &attr);
+	pthread_cond_init(&w->freed, &attr);
 	pthread_condattr_destroy(&attr);
 	r = w->ended_fd < 0 ? refuse(w, -errno, strerror(errno)) : open_first(w);
 	if (!r && !begin_file(w, clock_now_ns()))
@@ -335,6 +354,7 @@ void writer_close(struct writer *w)
 	if (w->ended_fd >= 0)
 		close(w->ended_fd);
 	pthread_cond_destroy(&w->more);
+	pthread_cond_destroy(&w->freed);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }

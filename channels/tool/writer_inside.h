@@ -36,7 +36,7 @@ struct writer {
 
 	/* both, under lock */
 	pthread_mutex_t lock;
-	pthread_cond_t more;
+	pthread_cond_t more, freed;
 	struct writer_chunk *now;	    /* being filled; NULL: none */
 	struct writer_chunk *first, **last; /* to be written */
 	size_t memory;			    /* of all chunks */

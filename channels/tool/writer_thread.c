@@ -104,6 +104,7 @@ static bool await_retry(struct writer *w, int r)
 	pthread_mutex_lock(&w->lock);
 	again = w->options.lasting && !w->finish;
 	w->stats.error = r;
+	pthread_cond_signal(&w->freed);
 	while (again && !w->finish && clock_real.now() < until_ns)
 		pthread_cond_timedwait(&w->more, &w->lock, &until);
 	pthread_mutex_unlock(&w->lock);
@@ -174,6 +175,7 @@ void *writer_run(void *arg)
 		check_piece(w);
 		pthread_mutex_lock(&w->lock);
 		writer_free_chunk(w, c);
+		pthread_cond_signal(&w->freed);
 		pthread_mutex_unlock(&w->lock);
 	}
 	if (!r)

@@ -44,6 +44,7 @@ static int without_achstart(const struct ctl_line *line, const char *why)
 	robot_channels_read(&channels);
 	nothing = !observe_robot(&view, &channels) && !*view.level && !*view.why;
 	robot_channels_close(&channels);
+	observe_clock(&view, true);
 	if (line->json) {
 		struct json j = json_to(stdout);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "channels/vt_clock.h"
 #include "config/utf8.h"
 #include "launch/achctl/observe.h"
 #include "launch/common/folder.h"
@@ -167,12 +168,19 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct status_daemon *)a)->name, ((const struct status_daemon *)b)->name);
 }
 
+void observe_clock(struct status *v, bool wait)
+{
+	STATUS_COPY(v->clock_still, !vt_clock_stands(wait) ? ""
+				    : vt_clock_is_kept()   ? "a process is stopped, or computes without an end"
+							   : "achtime has ended");
+}
+
 size_t observe_robot(struct status *v, const struct robot_channels *channels)
 {
 	char path[RUN_PATH_MAX];
 
 	memset(v, 0, sizeof(*v));
-	v->uptime_s = v->pace = NAN;
+	v->uptime_s = v->pace = v->behind_s = NAN;
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && strrchr(path, '/'))
 		STATUS_COPY(v->robot, strrchr(path, '/') + 1);
 	take_level(v, channels);

@@ -13,4 +13,7 @@ void observe_level(struct status *status, const struct estop *estop, const struc
 /* Age, rate and phase of each daemon, of which the channels are newer than achstart's answer. */
 void observe_ages(struct status *status, const struct robot_channels *channels);
 
+/* From beside the robot: does its clock stand still?  wait: it is watched for 0.5 s, unless it moves. */
+void observe_clock(struct status *status, bool wait);
+
 #endif

@@ -17,6 +17,7 @@
 #define SCAN_NS 1000000000
 #define RATE_NS 950000000
 #define SILENT_NS 1000000000
+#define MOST_NS INT64_C(1000000000000) /* a longer time is a jump of the clock */
 #define EVENTS_AT_ONCE 64
 
 /* ---- the list ---- */
@@ -123,9 +124,9 @@ static void measure_rate(struct robot_channel *one)
 	const int64_t now_ns = one->read_ns;
 	const int64_t passed_ns = now_ns - one->rate_ns;
 
-	if (one->rate_ns && passed_ns < RATE_NS)
+	if (one->rate_ns && passed_ns >= 0 && passed_ns < RATE_NS)
 		return;
-	if (one->rate_ns)
+	if (one->rate_ns && passed_ns >= 0 && passed_ns < MOST_NS)
 		one->rate_hz = (double)(one->chan.seq_num - one->rate_seq) * 1e9 / (double)passed_ns;
 	one->rate_seq = one->chan.seq_num;
 	one->rate_ns = now_ns;
@@ -176,7 +177,7 @@ void robot_channels_read(struct robot_channels *c)
 {
 	const int64_t now_ns = clock_now_ns();
 
-	if (now_ns >= c->scan_ns) {
+	if (clock_is_due(c->scan_ns, now_ns, SCAN_NS)) {
 		scan(c);
 		c->scan_ns = now_ns + SCAN_NS;
 	}

@@ -79,6 +79,24 @@ __attribute__((format(printf, 4, 5))) static void say(struct paint *p, size_t *l
 	table_text(p, tone, text, left);
 }
 
+/* On a line of its own if there is no room. */
+static void say_pace(const struct status *v, struct paint *p, size_t left, size_t width)
+{
+	char pace[64], behind[64] = "";
+
+	snprintf(pace, sizeof(pace), "virtual clock, %.2g x life", v->pace);
+	if (v->behind_s >= 0)
+		snprintf(behind, sizeof(behind), ", %.3g s behind", v->behind_s);
+	if (strlen(", ") + strlen(pace) + strlen(behind) > left) {
+		p->end(p);
+		left = width;
+	} else {
+		say(p, &left, TONE_PLAIN, ", ");
+	}
+	say(p, &left, TONE_ODD, "%s%s", pace, behind);
+	p->end(p);
+}
+
 void status_print_robot(const struct status *v, struct paint *p, size_t width)
 {
 	const struct status_daemon *apart = status_other_level(v);
@@ -118,9 +136,15 @@ void status_print_robot(const struct status *v, struct paint *p, size_t width)
 	say(p, &left, TONE_PLAIN, ", ");
 	say(p, &left, ready == wanted ? TONE_GOOD : TONE_ODD, "%zu of %zu %s", ready, wanted,
 	    v->supervised ? "ready" : "running");
-	if (v->pace > 0)
-		say(p, &left, TONE_ODD, ", virtual clock, %.2g x life", v->pace);
-	p->end(p);
+	if (!isnan(v->pace)) /* 0: it stood still while it was measured */
+		say_pace(v, p, left, width);
+	else
+		p->end(p);
+	if (*v->clock_still) {
+		left = width;
+		say(p, &left, TONE_BAD, "the robot's clock stands still: %s", v->clock_still);
+		p->end(p);
+	}
 }
 
 /* Names of the drivers that are locked to the clock, with their phase, or of the drivers in free run. */

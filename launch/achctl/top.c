@@ -50,7 +50,7 @@ static void say(struct loop *l, enum tone tone, const char *text)
 {
 	snprintf(l->top.notice, sizeof(l->top.notice), "%s", text);
 	l->top.notice_tone = tone;
-	l->notice_ns = clock_now_ns() + NOTICE_NS;
+	l->notice_ns = clock_own_ns() + NOTICE_NS;
 }
 
 /* By the channels, and through achstart, whose answer is not waited for. */
@@ -74,7 +74,7 @@ static void update_view(struct loop *l, int64_t now_ns)
 {
 	status_ask_begin(&l->achstart, 0, now_ns);
 	robot_channels_read(&l->top.channels);
-	robot_level_read(&l->estop, &l->top.channels, now_ns);
+	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
 	status_ask_channels(&l->achstart, &l->top.view, &l->top.channels);
 	if (now_ns < l->notice_ns)
 		return;
@@ -87,11 +87,12 @@ static void update_view(struct loop *l, int64_t now_ns)
 static void draw(struct loop *l)
 {
 	/* The first screen waits a little for achstart, so that the second one looks the same. */
-	if (!l->shown && l->achstart.asking && l->achstart.away && clock_now_ns() - l->achstart.asked_ns < FIRST_NS)
+	if (!l->shown && l->achstart.asking && l->achstart.away && clock_own_ns() - l->achstart.asked_ns < FIRST_NS)
 		return;
 	l->shown = true;
 	observe_level(&l->top.view, &l->estop, &l->top.channels);
 	observe_ages(&l->top.view, &l->top.channels);
+	observe_clock(&l->top.view, false);
 	l->top.now_ns = clock_now_ns();
 	top_screen_draw(&l->top);
 }
@@ -111,7 +112,7 @@ static void kill_selected(struct loop *l)
 {
 	const struct status *view = &l->top.view;
 	const struct status_daemon *one = &view->daemons[l->top.selected - 1];
-	const int64_t now_ns = clock_now_ns();
+	const int64_t now_ns = clock_own_ns();
 	char text[TOP_NOTICE_MAX];
 
 	if (!l->top.selected || l->top.selected > view->daemons_n) {
@@ -208,7 +209,7 @@ static void run(struct loop *l, int signals)
 		struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
 					  { .fd = signals, .events = POLLIN },
 					  { .fd = -1 } };
-		int64_t now_ns = clock_now_ns();
+		int64_t now_ns = clock_own_ns();
 
 		if (now_ns >= l->next_ns) {
 			update_view(l, now_ns);
@@ -216,7 +217,7 @@ static void run(struct loop *l, int signals)
 		}
 		draw(l);
 		fds[2] = status_ask_fd(&l->achstart);
-		if (clock_wait(fds, 3, l->next_ns) < 0)
+		if (clock_own_wait(fds, 3, l->next_ns) < 0)
 			return;
 		if (fds[0].ready)
 			read_keys(l, fds[0].ready);
@@ -234,13 +235,13 @@ static int repeat_status(const struct ctl_line *line)
 	int status = 0;
 
 	while (!ferror(stdout) && (!status || status == CTL_NO || status == CTL_WORLD)) {
-		const int64_t next_ns = clock_now_ns() + line->every_ns;
+		const int64_t next_ns = clock_own_ns() + line->every_ns;
 
 		status = ctl_robot(line); /* which may have been started since */
 		if (!status)
 			status = ctl_status(line);
 		fflush(stdout);
-		if (clock_wait(&end, 1, next_ns) > 0)
+		if (clock_own_wait(&end, 1, next_ns) > 0)
 			return 0;
 	}
 	return status;

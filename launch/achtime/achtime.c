@@ -6,6 +6,7 @@
  * looks at its descriptors once, at rest, so that a look without a find changes nothing. */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +18,19 @@
 #include "channels/clock.h"
 #include "channels/vt_page.h"
 #include "config/options.h"
+#include "daemons/drv/realtime.h"
 #include "launch/achtime/plan.h"
 #include "launch/common/folder.h"
 
 #define SWEEP_NS 5000000
-#define RATE_NS 200000000 /* over which the ratio is measured */
-#define STEP_NS 1000000	  /* of real time, by which the limit runs ahead */
-#define STUCK_NS 50000000 /* without a turn */
+#define RATE_NS 200000000      /* over which the ratio is measured */
+#define STEP_NS 1000000	       /* of real time, by which the limit runs ahead */
+#define STUCK_NS 50000000      /* without a turn */
+#define CATCH_UP_NS 10000000   /* of real time: what a longer pause takes is lost, and never made up for in a hurry */
+#define TURN_MAX_NS 2000000000 /* of processor time in one turn, on a clock that is held to a rate */
 #define UNNAMED_NS 1000000000
 #define ACHSTART 1 /* its slot */
+#define PRIORITY 2 /* above the others, one of which may compute without an end */
 #define WRONG 100
 #define WORLD 111
 
@@ -58,10 +63,12 @@ struct achtime {
 	int64_t begun_ns;     /* real */
 	int64_t begun_now_ns; /* of the clock then */
 	int64_t sweep_ns;     /* real: the next one */
+	int64_t swept_now_ns; /* of the clock: the last sweep */
 	int64_t paced_ns;     /* real: when the ratio was measured */
 	int64_t paced_now_ns;
 	uint64_t token; /* when it was last looked at */
 	int64_t token_ns;
+	int64_t spent_ns; /* processor time of its holder when it was first seen to be stuck; -1: not yet */
 	bool said_stopped;
 };
 
@@ -165,7 +172,21 @@ static void release_continued(struct achtime *t)
 	}
 }
 
-/* The clock has not moved for a while: is the process that should run stopped? */
+/* achstart cannot end a process that computes without an end: it waits for its own turn. */
+static void check_spinning(struct achtime *t, int slot)
+{
+	const int64_t spent_ns = clock_processor_ns((pid_t)t->pid[slot]);
+
+	if (t->spent_ns < 0)
+		t->spent_ns = spent_ns;
+	if (t->rate <= 0 || slot == ACHSTART || spent_ns - t->spent_ns < TURN_MAX_NS)
+		return;
+	fprintf(stderr, "achtime: %s has computed for %.3g s in one turn, and the clock stood still: killed\n",
+		t->end.page->slot[slot].name, (double)(spent_ns - t->spent_ns) / 1e9);
+	kill_slot(t, slot);
+}
+
+/* The clock has not moved for a while: is the process that should run stopped, or does it compute without an end? */
 static void check_holder(struct achtime *t, int64_t real_ns)
 {
 	struct vt_page *page = t->end.page;
@@ -175,16 +196,37 @@ static void check_holder(struct achtime *t, int64_t real_ns)
 	if (token != t->token) {
 		t->token = token;
 		t->token_ns = real_ns;
+		t->spent_ns = -1;
 		t->said_stopped = false;
 		return;
 	}
-	if (real_ns - t->token_ns < STUCK_NS || !slot || !is_stopped(t->pid[slot]))
+	if (real_ns - t->token_ns < STUCK_NS || !slot || !t->pid[slot])
 		return;
+	if (!is_stopped(t->pid[slot])) {
+		check_spinning(t, slot);
+		return;
+	}
 	if (atomic_load(&page->leave) && vt_page_revoke(&t->end, slot))
 		return;
 	if (!t->said_stopped)
 		fprintf(stderr, "achtime: %s is stopped, and the clock with it\n", page->slot[slot].name);
 	t->said_stopped = true;
+}
+
+/* An achstart that was started after another one was killed. */
+static void admit(struct achtime *t)
+{
+	struct vt_page *page = t->end.page;
+	const uint32_t pid = atomic_load(&page->newcomer);
+	int64_t nothing = 0;
+
+	if (!pid || atomic_load(&page->live) & vt_bit(ACHSTART))
+		return;
+	vt_page_expect(&t->end, ACHSTART, "achstart", 0);
+	atomic_store_explicit(&page->slot[ACHSTART].pid, pid, memory_order_release);
+	atomic_store(&page->newcomer, 0);
+	atomic_compare_exchange_strong(&page->outside_ns, &nothing, vt_page_core(page)->now_ns);
+	open_pidfds(t);
 }
 
 /* ---- a turn ---- */
@@ -232,9 +274,31 @@ static int64_t next_step_ns(const struct achtime *t)
 /* How far the clock may run until we look again. */
 static int64_t limit_ns(const struct achtime *t, int64_t real_ns)
 {
+	const int64_t next_ns = t->end.page->strict ? vt_page_next_ns(&t->end) : VT_NEVER;
+	int64_t paced_ns;
+
 	if (t->rate <= 0)
-		return VT_NEVER;
-	return t->begun_now_ns + (int64_t)((double)(real_ns - t->begun_ns) * t->rate);
+		return next_ns;
+	paced_ns = t->begun_now_ns + (int64_t)((double)(real_ns - t->begun_ns) * t->rate);
+	return paced_ns < next_ns ? paced_ns : next_ns;
+}
+
+static bool sweep_is_due(const struct achtime *t, int64_t now_ns, int64_t real_ns)
+{
+	return t->end.page->strict ? now_ns != t->swept_now_ns : real_ns >= t->sweep_ns;
+}
+
+/* With a pause of the machine the clock pauses: it does not run faster than its rate for longer than CATCH_UP_NS.
+ * Only a deadline that has passed is late: while all processes wait for a later one, the clock stands still. */
+static void forgive(struct achtime *t, int64_t now_ns, int64_t real_ns)
+{
+	const int64_t deadline_ns = vt_page_deadline_ns(&t->end);
+	const int64_t due_ns = deadline_ns > now_ns ? deadline_ns : now_ns;
+	const double late_ns = t->rate > 0 ? (double)(limit_ns(t, real_ns) - due_ns) / t->rate : 0;
+	const int64_t lost_ns = late_ns > CATCH_UP_NS ? (int64_t)late_ns - CATCH_UP_NS : 0;
+
+	t->begun_ns += lost_ns;
+	atomic_fetch_add(&t->end.page->behind_ns, lost_ns);
 }
 
 static void say_ratio(struct achtime *t, int64_t now_ns, int64_t real_ns)
@@ -247,29 +311,38 @@ static void say_ratio(struct achtime *t, int64_t now_ns, int64_t real_ns)
 	t->paced_now_ns = now_ns;
 }
 
-/* With the token.  Returns how long to sleep before the next one if it still has it. */
+/* With the token. */
 static void turn(struct achtime *t, int64_t real_ns)
 {
 	struct vt_page *page = t->end.page;
 	const int64_t now_ns = vt_page_core(page)->now_ns;
 
 	follow_plan(t, now_ns);
+	admit(t);
 	atomic_store(&page->sweeping, 0);
-	if (real_ns >= t->sweep_ns && vt_page_at_rest(&t->end)) {
+	if (sweep_is_due(t, now_ns, real_ns) && vt_page_at_rest(&t->end)) {
+		t->swept_now_ns = now_ns;
 		t->sweep_ns = real_ns + SWEEP_NS;
 		atomic_store(&page->sweeping, 1);
 		vt_page_mark(&t->end, ~vt_bit(VT_COORDINATOR));
 	}
 	say_ratio(t, now_ns, real_ns);
+	forgive(t, now_ns, real_ns);
 	/* A sweep ends with the next rest, which is ours. */
 	atomic_store(&page->limit_ns, atomic_load(&page->sweeping) ? 0 : limit_ns(t, real_ns + STEP_NS));
 	atomic_store(&page->deadline_ns[VT_COORDINATOR], next_step_ns(t));
 	vt_page_pass(&t->end);
+	if (page->strict && vt_page_is_ours(&t->end))
+		vt_page_ring(&t->end); /* its next turn is at once */
 }
 
+/* Nobody is left whose time could pass, and nothing is planned.  After a killed achstart the drivers go on. */
 static bool is_over(const struct achtime *t)
 {
-	return atomic_load(&t->end.page->over) && (atomic_load(&t->end.page->live) & ~vt_bit(VT_COORDINATOR)) == 0;
+	if (atomic_load(&t->end.page->live) & ~vt_bit(VT_COORDINATOR))
+		return false;
+	return atomic_load(&t->end.page->over) ||
+	       (!atomic_load(&t->end.page->newcomer) && plan_next_ns(&t->plan) == CLOCK_NEVER);
 }
 
 static void nap(struct achtime *t, int64_t real_ns)
@@ -353,11 +426,15 @@ int main(int argc, char **argv)
 		t.pidfd[i] = -1;
 	t.path = options.page;
 	t.rate = options.rate;
+	t.end.page->rate = options.rate;
+	atomic_store(&t.end.page->started, folder_started(getpid()));
 	resume(&t);
 	t.begun_ns = t.paced_ns = t.sweep_ns = clock_now_ns();
 	t.paced_now_ns = vt_page_core(t.end.page)->now_ns;
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGINT, SIG_IGN); /* of a terminal: achstart stops the robot, and we end with it */
+	if (sched_getscheduler(0) == SCHED_FIFO)
+		realtime_schedule(0, SCHED_FIFO, PRIORITY);
+	setsid(); /* signals of a terminal are for achstart, which stops the robot, and we end with it */
 	run(&t);
 	return 0;
 }

@@ -108,13 +108,15 @@ static void open_end(struct endplate_end *end)
 	ach_attr_set_owner(&attr, end->owner, end->mode_max);
 	end->status = endplate_end_status(ach_open(&end->chan, end->name, &attr));
 	end->open = !end->status;
+	if (end->open)
+		robot_choice_clock(); /* of a robot that was started after this program */
 }
 
 int endplate_end_reopen(struct endplate_end *end, int64_t now_ns)
 {
 	int unlinked = 0;
 
-	if (now_ns < end->look_ns)
+	if (!clock_is_due(end->look_ns, now_ns, REF_LOOK_NS))
 		return end->status;
 	end->look_ns = now_ns + (end->open && end->mode_max & S_IWGRP ? REF_LOOK_NS : LOOK_NS);
 	if (end->open && (ach_unlinked(&end->chan, &unlinked) != ACH_OK || unlinked))
@@ -249,16 +251,19 @@ int64_t endplate_now_ns(void)
 
 /* ---- the e-stop ---- */
 
-/* Begins where the drivers are: with the lowering that their states say they obey. */
+/* Begins where the drivers are: with the lowering that their states say they obey.  Their newest states: the program
+ * may have read none for long, while it waited for a reply. */
 static enum msg_level read_level(struct endplate *r, int64_t now_ns)
 {
 	struct estop *e = &r->estop;
 	struct estop_kept kept = { 0 };
+	struct endplate_front front;
 
 	estop_maintain(e, now_ns);
-	for (const struct endplate_device *d = r->devices; d && e->channel[0].open; d = d->next)
-		if (d->seen && d->publish_ns > now_ns - d->max_age_ns)
-			lowering_add(&kept, &d->common, e->boot, e->channel[0].chan.handle->id);
+	for (struct endplate_device *d = r->devices; d && e->channel[0].open; d = d->next)
+		if (d->seen && !endplate_peek_front(d, &front, now_ns) && front.header.type == d->type->number &&
+		    front.header.t_publish_ns > now_ns - d->max_age_ns)
+			lowering_add(&kept, &front.common, e->boot, e->channel[0].chan.handle->id);
 	if (kept.base)
 		estop_rule_start(&e->rule, &kept, e->boot);
 	return estop_read(e, now_ns);

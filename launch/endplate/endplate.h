@@ -126,6 +126,7 @@ struct endplate_tick {
  * 0.1 ms to 10 s. */
 int endplate_wait(struct endplate *robot, int64_t period_ns, struct endplate_tick *tick);
 
+/* The robot's time: CLOCK_MONOTONIC, or after endplate_open its virtual clock, on which a bench runs. */
 int64_t endplate_now_ns(void);
 
 /* ---- e-stop ---- */

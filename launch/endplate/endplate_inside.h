@@ -40,11 +40,18 @@ struct endplate_device {
 
 	/* of the state last seen */
 	bool seen;
-	int64_t publish_ns;
 	uint32_t incarnation, count;
 	uint64_t refused, sequence; /* references refused; references put */
+};
+
+/* Every state begins with both. */
+struct endplate_front {
+	struct msg_header header;
 	struct msg_common common;
 };
+
+/* Of the newest state, where they lie: the cursor of endplate_state does not move.  0 or -errno. */
+int endplate_peek_front(struct endplate_device *d, struct endplate_front *front, int64_t now_ns);
 
 struct endplate {
 	struct endplate_device *devices;
@@ -55,8 +62,9 @@ struct endplate {
 	struct endplate_end clock;
 	int64_t t_cycle_ns, cycle_period_ns; /* of the newest message of the clock; period 0: none yet */
 	uint64_t cycle;
-	int64_t clock_ns; /* when it was published */
-	int64_t tick_ns;  /* the last; 0: none yet */
+	int64_t clock_ns;  /* when it was published */
+	int64_t tick_ns;   /* the last; 0: none yet */
+	int64_t jumped_ns; /* clock_jumped_ns then */
 };
 
 #endif

@@ -7,12 +7,6 @@
 #include "launch/common/lines.h"
 #include "launch/endplate/endplate_inside.h"
 
-/* Every state begins with both. */
-struct front {
-	struct msg_header header;
-	struct msg_common common;
-};
-
 /* ---- the type of a device, once its first state has come ---- */
 
 static void learn_type(struct endplate_device *d, const struct msg_type *type)
@@ -45,7 +39,8 @@ static int64_t age_ns(int64_t now_ns, int64_t stamp_ns)
 	return stamp_ns > 0 ? now_ns - stamp_ns : INT64_MAX;
 }
 
-static uint32_t find_doubts(const struct endplate_device *d, const struct front *f, const struct endplate_view *v)
+static uint32_t find_doubts(const struct endplate_device *d, const struct endplate_front *f,
+			    const struct endplate_view *v)
 {
 	const uint32_t life = f->common.lifecycle;
 	const bool up = life == MSG_LIFE_DISARMED || life == MSG_LIFE_HOLDING || life == MSG_LIFE_HOMING ||
@@ -62,7 +57,7 @@ static bool takes_references(const struct msg_common *common)
 	return common->lifecycle == MSG_LIFE_HOLDING || common->lifecycle == MSG_LIFE_ACTIVE;
 }
 
-static void fill_view(const struct endplate_device *d, const struct front *f, struct endplate_view *v)
+static void fill_view(const struct endplate_device *d, const struct endplate_front *f, struct endplate_view *v)
 {
 	const uint64_t refused = sum_refused(&f->common.refs_refused);
 	const bool same = d->seen && f->header.incarnation == d->incarnation;
@@ -77,12 +72,10 @@ static void fill_view(const struct endplate_device *d, const struct front *f, st
 	v->follows = takes_references(&f->common) && f->common.level == MSG_LEVEL_RUN && d->plan.type != NULL;
 }
 
-static void remember(struct endplate_device *d, const void *msg, const struct front *f)
+static void remember(struct endplate_device *d, const void *msg, const struct endplate_front *f)
 {
 	d->incarnation = f->header.incarnation;
 	d->refused = sum_refused(&f->common.refs_refused);
-	d->common = f->common;
-	d->publish_ns = f->header.t_publish_ns;
 	d->count = 0;
 	if (d->count_at)
 		memcpy(&d->count, (const char *)msg + d->count_at, sizeof(d->count));
@@ -133,7 +126,7 @@ static int read_newest(struct endplate_device *d, void *msg, size_t size, size_t
 int endplate_state(struct endplate_device *d, void *msg, size_t size, struct endplate_view *view)
 {
 	const struct msg_type *expected = d->number ? msg_type_by_number(d->number) : NULL, *type;
-	struct front front;
+	struct endplate_front front;
 	size_t len;
 	int status;
 
@@ -164,8 +157,7 @@ int endplate_max_age(struct endplate_device *d, int64_t max_age_ns)
 
 /* ---- references ---- */
 
-/* Header and common block of the newest state, where they lie: the cursor of endplate_state does not move. */
-static int peek_front(struct endplate_device *d, struct front *front, int64_t now_ns)
+int endplate_peek_front(struct endplate_device *d, struct endplate_front *front, int64_t now_ns)
 {
 	const uint64_t cursor = d->state.chan.seq_num;
 	const void *inside;
@@ -192,12 +184,12 @@ static int peek_front(struct endplate_device *d, struct front *front, int64_t no
 /* Does a driver run that would take it, and has the caller seen a state of this incarnation? */
 static int check_driver(struct endplate_device *d, int64_t now_ns)
 {
-	struct front front;
+	struct endplate_front front;
 	int status;
 
 	if (!d->seen)
 		return -ENODATA;
-	status = peek_front(d, &front, now_ns);
+	status = endplate_peek_front(d, &front, now_ns);
 	if (status)
 		return status;
 	if (front.header.incarnation != d->incarnation)

@@ -40,6 +40,18 @@ static void read_clock(struct endplate *r, int64_t now_ns)
 	}
 }
 
+/* What is known of the former clock does not hold for another one.  The tick is the first of it. */
+static bool has_jumped(struct endplate *r)
+{
+	const int64_t jumped_ns = clock_jumped_ns();
+
+	if (jumped_ns == r->jumped_ns)
+		return false;
+	r->jumped_ns = jumped_ns;
+	r->tick_ns = r->cycle_period_ns = 0;
+	return true;
+}
+
 /* The last tick at or before now; ticks are whole periods of *period_ns from a cycle whose number is a multiple. */
 static int64_t tick_before(const struct endplate *r, int64_t *period_ns, int64_t now_ns)
 {
@@ -62,6 +74,7 @@ int endplate_wait(struct endplate *r, int64_t period_ns, struct endplate_tick *t
 
 	if (period_ns < PERIOD_MIN_NS || period_ns > PERIOD_MAX_NS)
 		return -EINVAL;
+	has_jumped(r);
 	read_clock(r, now_ns);
 	due_ns = tick_before(r, &period_ns, now_ns);
 	/* The tick of the previous call, or of a phase that has changed a little, is not returned twice. */
@@ -72,6 +85,8 @@ int endplate_wait(struct endplate *r, int64_t period_ns, struct endplate_tick *t
 	while (now_ns < due_ns) {
 		clock_wait(NULL, 0, due_ns);
 		now_ns = clock_now_ns();
+		if (has_jumped(r))
+			due_ns = now_ns;
 	}
 	passed_ns = r->tick_ns ? due_ns - r->tick_ns : period_ns;
 	r->tick_ns = due_ns;

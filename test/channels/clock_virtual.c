@@ -34,7 +34,7 @@ static int virtual_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 void clock_use_virtual(int64_t start_ns)
 {
-	static const struct clock_source source = { virtual_now, virtual_real, virtual_wait, NULL, NULL };
+	static const struct clock_source source = { virtual_now, virtual_real, virtual_wait, NULL, NULL, NULL };
 
 	virtual_ns = start_ns;
 	clock_use(&source);

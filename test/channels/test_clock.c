@@ -637,7 +637,7 @@ static int own_wait(struct clock_fd *some, size_t n, int64_t deadline_ns)
 
 TEST(test_another_source)
 {
-	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL };
+	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL, NULL };
 
 	clock_use(&own);
 	TEST_ASSERT_EQUAL_INT64(11, clock_now_ns());
@@ -720,7 +720,7 @@ TEST(test_set_on_the_virtual_clock)
 
 TEST(test_set_of_another_source)
 {
-	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL };
+	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL, NULL };
 	int set = open_set(1);
 
 	clock_use(&own);

@@ -196,6 +196,51 @@ TEST(times_of_any_sign_come_back)
 	comes_back();
 }
 
+/* Of a recording that another program wrote, or that is damaged. */
+TEST(times_that_no_clock_has_come_back)
+{
+	static const int64_t times[] = { INT64_MAX, INT64_MIN, -1, 0, INT64_MAX };
+	struct msg_imu imu;
+
+	msg_init(&imu, msg_type_by_number(msg_imu_number));
+	put(RECLOG_START, 0, INT64_MIN, INT64_MAX, NULL, 0);
+	put_channel(0, "imu-state", 1, 3);
+	for (uint64_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		imu.header.t_sample_ns = imu.header.t_publish_ns = times[i];
+		put_message(0, times[i], 1 + i, &imu);
+	}
+	comes_back();
+}
+
+/* The offset of the clocks, in the metadata, has no checksum. */
+TEST(a_damaged_offset_of_the_clocks_shifts_all_times_alike)
+{
+	static const char offset[] = "1700000000000000000";
+	struct mcaprec_reader *reader;
+	struct reclog_record r;
+	char bytes[1024];
+	ssize_t n;
+	char *at;
+
+	put(RECLOG_START, 0, 0, 1700000000000000000, NULL, 0);
+	put_channel(0, "other", 1, 0);
+	put(RECLOG_MESSAGE, 0, 1000, 1, "a", 1);
+	put(RECLOG_MESSAGE, 0, 3000, 2, "b", 1);
+	TEST_ASSERT_EQUAL_INT(0, mcap_write_end(mcap));
+	n = pread(fd, bytes, sizeof(bytes), 0);
+	at = memmem(bytes, (size_t)n, offset, sizeof(offset) - 1);
+	TEST_ASSERT_NOT_NULL(at);
+	TEST_ASSERT_EQUAL_INT(1, pwrite(fd, "9", 1, at - bytes));
+	lseek(fd, 0, SEEK_SET);
+	reader = mcaprec_reader_new(fd);
+	for (int i = 0; i < 3; i++)
+		TEST_ASSERT_EQUAL(RECLOG_FOUND_RECORD, mcaprec_read(reader, &r));
+	TEST_ASSERT_EQUAL_INT64(1000 - 8000000000000000000, r.t_ns);
+	TEST_ASSERT_EQUAL(RECLOG_FOUND_RECORD, mcaprec_read(reader, &r));
+	TEST_ASSERT_EQUAL_INT64(3000 - 8000000000000000000, r.t_ns);
+	mcaprec_reader_free(reader);
+}
+
 TEST(frames_come_back)
 {
 	struct ros_can can = { .direction = 'R' };

@@ -242,6 +242,7 @@ TEST(stamps_are_of_the_sample_or_of_the_publication_plus_the_offset)
 		{ 2500000000, 9, 0, 2, 500000000 },
 		{ 2500000000, 9, -3000000000, -1, 500000000 },
 		{ 2000000000, 9, -3000000000, -1, 0 },
+		{ INT64_MAX, 9, 1, (int32_t)-633437445, 145224192 }, /* no clock has it: modulo 2^64 */
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -364,6 +364,10 @@ TEST(an_arm_that_is_old_or_has_other_joints_is_not_drawn)
 	arms[1].header.t_publish_ns++;
 	draw();
 	TEST_ASSERT_NOT_NULL(find(ARM + 10));
+	arms[1].header.t_publish_ns = INT64_MIN; /* the age overflows */
+	draw();
+	TEST_ASSERT_NULL(find(ARM + 10));
+	arms[1].header.t_publish_ns = 4500000000;
 	arms[1].count = 6;
 	draw();
 	TEST_ASSERT_NULL(find(ARM + 10));

@@ -16,7 +16,6 @@
 
 #define FIRST_SLOT 1
 #define LAST_SLOT (VT_SLOTS - 1)
-#define BEGIN_NS INT64_C(1000000000000)
 #define STARTUP_NS 3000000
 
 static char path[512];
@@ -51,7 +50,7 @@ static void begin(const char *folder, int slot)
 		TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof(processors), &processors));
 	lib_use_one_processor();
 	snprintf(path, sizeof(path), "%s/clock", folder);
-	TEST_ASSERT_EQUAL(0, vt_page_create(path, BEGIN_NS));
+	TEST_ASSERT_EQUAL(0, vt_page_create(path, VT_BEGIN_NS));
 	TEST_ASSERT_EQUAL(0, vt_page_join(&end, path, own_slot));
 	vt_page_expect(&end, own_slot, "test", 0);
 	vt_page_started(&end, own_slot);

@@ -377,6 +377,25 @@ TEST(test_show_level_that_a_driver_obeys)
 
 /* ---- top ---- */
 
+TEST(test_show_all_of_the_pace)
+{
+	struct status v = { .supervised = true, .pid = 1234567, .uptime_s = 12 * 60, .pace = 0.18, .behind_s = 297 };
+
+	status_print_robot(&v, new_sheet(), 90);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, ", 0 of 0 ready, virtual clock, 0.18 x life, 297 s behind\n"));
+	STATUS_COPY(v.clock_still, "achtime has ended");
+	status_print_robot(&v, new_sheet(), 80);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "\nvirtual clock, 0.18 x life, 297 s behind\n"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "\nthe robot's clock stands still: achtime has ended\n"));
+	TEST_ASSERT_EQUAL_CHAR('b', tone_of("the robot's clock"));
+	v.pace = 0; /* it stood still while that was measured */
+	status_print_robot(&v, new_sheet(), 90);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "virtual clock, 0 x life, 297 s behind\n"));
+	v.pace = NAN;
+	status_print_robot(&v, new_sheet(), 90);
+	TEST_ASSERT_NULL(strstr(sheet.text, "virtual clock"));
+}
+
 TEST(test_top_shares_lines)
 {
 	size_t fits[] = { 5, 4, 3 }, some[] = { 10, 9, 8 }, few[] = { 10, 9, 8 }, tiny[] = { 10, 9, 8 };

@@ -10,12 +10,12 @@
 
 Every type of message that `ach types` lists is a class: joint-state is JointState.  Lists of numbers are numpy
 arrays if numpy is installed, else memoryviews; both show the memory of the message, so an element can be set in place.
-Words are strings, flags are frozensets of strings.  Times are nanoseconds of CLOCK_MONOTONIC, as time.monotonic_ns().
+Words are strings, flags are frozensets of strings.  Times are nanoseconds of the robot's clock,
+now_ns(): CLOCK_MONOTONIC, or its virtual clock, on which a bench runs.
 """
-from time import monotonic_ns as now_ns
-
 from .ach import Error, Removed, Timeout
 from .channel import Channel, create, unlink
+from .clock import now_ns
 from .message import TYPES, Message, WrongMessage, asdict, parse
 from .recording import Recording
 

@@ -3,6 +3,7 @@ import ctypes
 from time import monotonic_ns
 
 from . import ach
+from .clock import BEGIN_NS, now_ns, robot_clock
 from .message import TYPES, Message, parse
 
 _SLICE_NS = 100_000_000  # one wait inside libach: between two, Python handles signals and the channel may be removed
@@ -84,7 +85,8 @@ class Channel:
     def next(self, timeout_s=None, *, deadline_ns=None):
         """The oldest message that was not read yet; waits for it, without a limit by default.
 
-        deadline_ns is a time of CLOCK_MONOTONIC.  Timeout: it has passed; Removed: none can come any more."""
+        timeout_s is real time, deadline_ns a time of the robot's clock (now_ns).  Timeout: it has passed; Removed: none
+        can come any more."""
         return self._wait(0, timeout_s, deadline_ns)
 
     def wait(self, timeout_s=None, *, deadline_ns=None):
@@ -150,10 +152,17 @@ class Channel:
         return bytes(data) if self._raw else parse(data, self._class)
 
     def _wait(self, options, timeout_s, deadline_ns):
+        clock = now_ns
         if timeout_s is not None:
-            deadline_ns = monotonic_ns() + int(timeout_s * 1e9)
+            deadline_ns, clock = monotonic_ns() + int(timeout_s * 1e9), monotonic_ns
+            changes = None
+        else:
+            foreign = deadline_ns is not None and (deadline_ns < BEGIN_NS) != (now_ns() < BEGIN_NS)
+            changes = -1 if foreign else robot_clock.changes
         while True:
-            left = _SLICE_NS if deadline_ns is None else deadline_ns - monotonic_ns()
+            left = _SLICE_NS if deadline_ns is None else deadline_ns - clock()
+            if deadline_ns is not None and changes is not None and changes != robot_clock.changes:
+                left = 0  # the deadline is one of another clock
             size = self._get(options, max(0, min(left, _SLICE_NS)))
             if size is not None:
                 return self._take(size)
@@ -173,7 +182,7 @@ class Channel:
         return self._sequence + 1
 
     def _finished(self, message, valid_ns):
-        message, now = message._for_put(), monotonic_ns()
+        message, now = message._for_put(), now_ns()
         header = message.header
         header.sequence = self._sequence = header.sequence or self._next_sequence(message)
         header.t_sample_ns = header.t_sample_ns or now

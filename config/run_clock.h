@@ -1,0 +1,11 @@
+/* run_clock.h: which robot's virtual clock a program beside it means. */
+#ifndef CONFIG_RUN_CLOCK_H
+#define CONFIG_RUN_CLOCK_H
+
+#include "config/run.h"
+
+/* The page of a virtual clock (channels/vt_page.h) into path: that of $ENDPLATE_RUN; else of the only robot of this
+ * user or the system that has one, and has its channels where $ACH_DIR and $ENDPLATE_PREFIX say.  0, or -ENOENT. */
+int run_clock_find(char path[RUN_PATH_MAX]);
+
+#endif
