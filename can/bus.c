@@ -105,6 +105,11 @@ bool bus_pending(const struct bus *bus)
 	return bus->ops->pending && bus->ops->pending(bus);
 }
 
+int64_t bus_paused_ns(const struct bus *bus, int64_t now_ns)
+{
+	return bus->ops->paused ? bus->ops->paused(bus, now_ns) : 0;
+}
+
 int64_t bus_next_ns(const struct bus *bus)
 {
 	return bus->next_ns;

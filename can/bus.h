@@ -154,6 +154,9 @@ enum bus_state bus_state(const struct bus *bus);
  * as slcan): there the kernel returns the frames it has queued, as BUS_QUEUED.  This may change each time the bus is
  * attached. */
 bool bus_confirms(const struct bus *bus);
+/* Since when the wire, or a program that plays a device on it, has not run although it should have; 0: it runs.  Only a
+ * soft wire, which needs a processor, ever pauses. */
+int64_t bus_paused_ns(const struct bus *bus, int64_t now_ns);
 const char *bus_state_name(enum bus_state state); /* "error-active" ... */
 
 struct bus_stats {

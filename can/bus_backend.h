@@ -42,6 +42,8 @@ struct bus_ops {
 	bool (*wake_by)(struct bus *bus, enum bus_wake wake);
 	bool (*pending)(const struct bus *bus);
 
+	int64_t (*paused)(const struct bus *bus, int64_t now_ns); /* bus_paused_ns; NULL: never */
+
 	int (*receive)(struct bus *bus, struct bus_frame *frames, size_t n); /* n is not 0 */
 	int (*send)(struct bus *bus, const struct frame *frame);
 	void (*flush)(struct bus *bus); /* NULL: send needs none */

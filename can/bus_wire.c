@@ -20,6 +20,7 @@
 
 #define RETRY_NS 10000000    /* between two attempts to attach */
 #define ANSWER_NS 1000000000 /* canwire answers within that, or it is not well */
+#define LATE_NS 500000	     /* canwire that is later than that is paused */
 
 struct bus_wire {
 	struct bus bus;
@@ -80,6 +81,7 @@ static void detach(struct bus_wire *w)
 		close(w->bell);
 	if (w->socket >= 0) {
 		remove_fd(w, w->socket);
+		clock_touch(0); /* canwire sees the end of the connection */
 		close(w->socket);
 	}
 	w->bell = w->socket = -1;
@@ -292,6 +294,37 @@ static bool wire_pending(const struct bus *bus)
 	const struct bus_wire *w = (const struct bus_wire *)bus;
 
 	return w->memory && atomic_load_explicit(&w->memory->rx_head, memory_order_seq_cst) != w->rx_tail;
+}
+
+/* canwire should be awake when its page says so, or when the first frame that it has not seen yet could have ended. */
+static int64_t due_ns(const struct bus_wire *w)
+{
+	const int64_t wake_ns = atomic_load_explicit(&w->page->wake_ns, memory_order_seq_cst);
+	const int64_t turn_ns = atomic_load_explicit(&w->page->turn_ns, memory_order_relaxed);
+	const uint32_t tail = atomic_load_explicit(&w->memory->tx_tail, memory_order_acquire);
+	const int64_t t_ns = w->memory->tx[tail % WIRE_TX_SLOTS].t_ns;
+	int64_t end_ns;
+
+	if (!wake_ns)
+		return turn_ns; /* it is awake, and a turn is short */
+	if (tail == w->tx_head || turn_ns >= t_ns)
+		return wake_ns;
+	end_ns = wire_end_ns(w->page, w->wire, t_ns);
+	return end_ns < wake_ns ? end_ns : wake_ns;
+}
+
+static int64_t wire_paused(const struct bus *bus, int64_t now_ns)
+{
+	const struct bus_wire *w = (const struct bus_wire *)bus;
+	int64_t asleep_ns, since_ns;
+
+	if (!w->memory)
+		return 0;
+	since_ns = due_ns(w);
+	asleep_ns = atomic_load_explicit(&w->wire->asleep_ns, memory_order_relaxed);
+	if (now_ns - since_ns <= LATE_NS)
+		return asleep_ns < now_ns ? asleep_ns : 0;
+	return asleep_ns && asleep_ns < since_ns ? asleep_ns : since_ns;
 }
 
 /* If canwire has rung meanwhile, the program wakes anyway. */
@@ -508,6 +541,7 @@ const struct bus_ops bus_wire_ops = {
 	.join = wire_join,
 	.wake_by = wire_wake_by,
 	.pending = wire_pending,
+	.paused = wire_paused,
 	.receive = wire_receive,
 	.send = wire_send,
 	.flush = wire_flush,

@@ -23,6 +23,8 @@ static const char *mcap_record(struct log *log, struct log_record *r)
 		return "a chunk or a record is damaged and left out";
 	if (!frame_valid(&item.frame) || (item.frame.id & FRAME_ERR && item.frame.len != FRAME_DATA_MAX))
 		return "there is no such frame: its identifier or its length is damaged";
+	if (item.t_ns < 0)
+		return "the time is out of range";
 	r->t_ns = item.t_ns;
 	memcpy(r->bus, item.bus, sizeof(r->bus));
 	r->direction = item.direction;

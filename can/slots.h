@@ -58,10 +58,13 @@
  * Stall: a frame in flight has not been confirmed for its row's deadline (at least 2 ms and a frame time for each that
  * may be in flight and for one more, at least 3 in all) in which nothing was received, or for twice that (at least 20
  * ms) whatever was received.  The time counts from its hand-over or from the last confirmation: before that it stood
- * behind another.  During a stall nothing is handed over and waiting frames expire.  It ends with the reset of the link
- * or with a confirmation, whichever comes first.  After 50 ms without either, the link has no owner: then the frames in
- * flight are the probe, and if there is only one, a fresh one joins it, whatever slots_options says: if the kernel has
- * lost one, the other ends the stall.  More do not join: they would be stale when the bus comes back.
+ * behind another.  A pause of this process or of the wire does not count (slots_paused), and after one there is at
+ * least the shortest such time, and an eighth of the pause, at most 10 ms, in which the wire sends what all processes
+ * were late with: a stalled wire has had time to send, and did not.  During a stall nothing is handed
+ * over and waiting frames expire.  It ends with the reset of the link or with a confirmation, whichever comes first.
+ * After 50 ms without either, the link has no owner: then the frames in flight are the probe, and if there is only one,
+ * a fresh one joins it, whatever slots_options says: if the kernel has lost one, the other ends the stall.  More do not
+ * join: they would be stale when the bus comes back.
  *
  * A link that was reset, or was not used yet, may still lead to a dead bus, on which frames handed over become stale
  * before the next reset.  So until a first confirmation (slots_proven) a single frame is in flight, and if the table
@@ -83,6 +86,7 @@
 #include <stdint.h>
 
 #include "can/frame.h"
+#include "can/pauses.h"
 #include "config/error.h"
 
 /* ---- rows ---- */
@@ -208,6 +212,7 @@ struct slots { /* private; about 120 kB */
 	int64_t link_ns;		   /* when the link last came up */
 	int64_t retry_ns;		   /* hand over nothing before */
 	int64_t quiet_ns;		   /* of slots_quiet */
+	struct pauses pauses;
 	int64_t doubt_ns; /* time of the evidence that the oldest in flight is gone; CLOCK_NEVER: none */
 
 	struct slots_loss losses[SLOTS_LOSSES_MAX];
@@ -251,6 +256,9 @@ void slots_unconfirmed(struct slots *s, bool unconfirmed);
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns);
 /* A received frame, perhaps an echo, was dropped before it came here. */
 void slots_overflow(struct slots *s, int64_t now_ns);
+
+/* This process, or the wire, was paused. */
+void slots_paused(struct slots *s, int64_t from_ns, int64_t to_ns);
 
 /* The link went down or bus-off: frames in flight are gone, and nothing is handed over until slots_link_up. */
 void slots_link_down(struct slots *s, int64_t now_ns);

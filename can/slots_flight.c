@@ -25,6 +25,22 @@ static void enter_state(struct slots *s, enum slots_state state, int64_t now_ns)
 	s->since_ns = now_ns;
 }
 
+/* After a pause the wire has what all processes did not send in it, so that a frame may wait for longer than usual. */
+static int64_t settled_ns(const struct slots *s)
+{
+	return s->patience_ns + slots_least(pauses_last_ns(&s->pauses) / 8, 10 * SLOTS_MS_NS);
+}
+
+/* limit_ns after from_ns, without the pauses since. */
+static int64_t later_by_pauses_ns(const struct slots *s, int64_t from_ns, int64_t limit_ns)
+{
+	const int64_t end_ns = pauses_end_ns(&s->pauses);
+
+	if (end_ns == INT64_MIN)
+		return from_ns + limit_ns;
+	return slots_most(from_ns + limit_ns + pauses_within_ns(&s->pauses, from_ns, end_ns), end_ns + settled_ns(s));
+}
+
 static int64_t stall_at_ns(const struct slots *s)
 {
 	int64_t at_ns = CLOCK_NEVER;
@@ -34,8 +50,8 @@ static int64_t stall_at_ns(const struct slots *s)
 		const int64_t limit_ns = slots_most(slots_deadline_ns(s, f->row), s->patience_ns);
 		const int64_t from_ns = slots_most(f->handed_ns, s->confirmed_ns);
 
-		at_ns = slots_least(at_ns, slots_most(from_ns, s->received_ns) + limit_ns);
-		at_ns = slots_least(at_ns, from_ns + slots_most(2 * limit_ns, 20 * SLOTS_MS_NS));
+		at_ns = slots_least(at_ns, later_by_pauses_ns(s, slots_most(from_ns, s->received_ns), limit_ns));
+		at_ns = slots_least(at_ns, later_by_pauses_ns(s, from_ns, slots_most(2 * limit_ns, 20 * SLOTS_MS_NS)));
 	}
 	return at_ns;
 }
@@ -114,6 +130,11 @@ void slots_overflow(struct slots *s, int64_t now_ns)
 {
 	if (s->in_flight_n && s->doubt_ns == CLOCK_NEVER)
 		s->doubt_ns = now_ns;
+}
+
+void slots_paused(struct slots *s, int64_t from_ns, int64_t to_ns)
+{
+	pauses_add(&s->pauses, from_ns, to_ns);
 }
 
 void slots_link_down(struct slots *s, int64_t now_ns)

@@ -44,6 +44,9 @@ void pdo_begin(struct pdo_script *script, enum pdo_mode mode)
 	script->at = script->tries = 0;
 	script->checks = mode == PDO_CHECK;
 	script->writes_off = false;
+	for (unsigned int i = 0; i < script->n; i++) /* what was read is of a node that may have started again since */
+		if (script->steps[i].how == PDO_STEP_READ)
+			script->steps[i].value = 0;
 }
 
 /* Is there anything to do in this pass?  The first one writes, the second one reads. */

@@ -75,7 +75,7 @@ void pdo_add(struct pdo_script *script, enum pdo_how how, uint16_t index, uint8_
 void pdo_map(struct pdo_script *script, const struct pdo *pdo);
 void pdo_off(struct pdo_script *script, enum pdo_kind kind, unsigned int number);
 
-void pdo_begin(struct pdo_script *script, enum pdo_mode mode);
+void pdo_begin(struct pdo_script *script, enum pdo_mode mode); /* and forgets what was read before */
 /* Begins the next transfer if the client is idle.  PDO_BUSY, or PDO_DONE: all is done. */
 enum pdo_result pdo_step(struct pdo_script *script, struct sdo *sdo);
 /* result: of sdo_rx or sdo_poll. */

@@ -73,7 +73,7 @@ static int run(const struct command *c, int argc, char **argv)
 	status = program_options(&options, &argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
-	status = program_robot(values.robot);
+	status = program_robot(values.robot, true);
 	return status ? status : c->run(&values, argc, argv);
 }
 

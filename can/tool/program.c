@@ -50,13 +50,13 @@ int program_options(struct options *options, int *argc, char **argv)
 	return options_main(options, argc, argv);
 }
 
-int program_robot(const char *robot)
+int program_robot(const char *robot, bool later)
 {
 	char clock[RUN_PATH_MAX];
 
 	if (robot && run_robot(robot))
 		return program_wrong("--robot: %s is not a valid name", robot);
-	if (!run_path(clock, "clock", &(struct error_sink){ 0 }))
+	if (!run_path(clock, "clock", &(struct error_sink){ 0 }) && (later || !access(clock, F_OK)))
 		vt_clock_observe(clock); /* of a robot on a virtual clock */
 	return 0;
 }

@@ -33,8 +33,9 @@ extern struct error_sink program_errors;
 /* Reads the line and sets program_name; --help is answered.  OPTIONS_RUN, or the exit status. */
 int program_options(struct options *options, int *argc, char **argv);
 
-/* --robot: the folder from now on is that robot's; NULL leaves it.  0, or PROGRAM_WRONG after a line. */
-int program_robot(const char *robot);
+/* --robot: the folder from now on is that robot's; NULL leaves it.  Observes the robot's virtual clock, with later also
+ * one that begins afterwards.  0, or PROGRAM_WRONG after a line. */
+int program_robot(const char *robot, bool later);
 
 /* A time: 10 and 10s are seconds, 5min and 5m minutes.  0 is one only if zero is allowed.  NULL leaves *ns as it is.
  * 0, or PROGRAM_WRONG after a line. */

@@ -69,7 +69,8 @@ static void be_real_time(int priority)
 
 	if (!priority)
 		return;
-	if (sched_setscheduler(0, SCHED_FIFO, &p))
+	/* All processes of a virtual clock have the same one. */
+	if (!vt_clock_end() && sched_setscheduler(0, SCHED_FIFO, &p))
 		program_say("no SCHED_FIFO priority %d: %s; going on without", priority, strerror(errno));
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		program_say("memory is not locked: %s; going on without", strerror(errno));
@@ -125,11 +126,11 @@ int wire_run(int argc, char **argv)
 	settings.seed = (uint64_t)vt_clock_seed(run.seed);
 	if (run.script)
 		return play(run.script, argc, argv, &settings);
-	if (program_robot(run.robot))
+	if (program_robot(run.robot, false))
 		return PROGRAM_WRONG;
 
 	status = hub_open(&hub, &program_errors);
-	hub.gap_ns = clock_used() ? 0 : run.gap_ns; /* on a virtual clock every frame ends at its instant */
+	hub.gap_ns = vt_clock_end() ? 0 : run.gap_ns; /* on a virtual clock every frame ends at its instant */
 	for (int i = 0; !status && i < argc; i++)
 		status = hub_serve(&hub, argv[i], &settings, &program_errors);
 	if (!status) {

@@ -39,6 +39,7 @@ static int64_t advance_all(struct hub *hub)
 				      memory_order_relaxed);
 	}
 	hub_ring_sleepers(hub, now_ns);
+	hub_find_asleep(hub, now_ns);
 	detach_broken(hub);
 	return next_ns;
 }
@@ -56,6 +57,7 @@ int64_t hub_turn(struct hub *hub, bool rung)
 	if (rung)
 		(void)!read(hub->bell, &times, sizeof(times));
 	for (int again = 0;; again++) {
+		atomic_store_explicit(&hub->page->turn_ns, clock_now_ns(), memory_order_relaxed);
 		publish_wake(hub, 0, 0);
 		wake_ns = advance_all(hub);
 		use_ns = hub->delivered_ns + hub->gap_ns;

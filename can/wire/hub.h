@@ -53,9 +53,11 @@ struct hub_attachment {
 	uint32_t tx_head, tx_tail; /* seen, and taken */
 	uint32_t rx_head;
 	uint64_t dropped;
-	bool ring;   /* at the end of this turn */
-	bool echoed; /* the same, unless the program sleeps on when its own frames come back */
-	bool broken; /* it wrote nonsense into its memory: detached at the end of this turn */
+	bool ring;	    /* at the end of this turn */
+	bool echoed;	    /* the same, unless the program sleeps on when its own frames come back */
+	int64_t rung_ns;    /* it was rung then, and has not come yet; 0: it has */
+	uint32_t rung_tail; /* what it had taken then */
+	bool broken;	    /* it wrote nonsense into its memory: detached at the end of this turn */
 };
 
 struct hub_controller {
@@ -147,5 +149,7 @@ uint64_t hub_rung(const void *hub);	  /* for clock_probe: the same, and it must 
 void hub_event(void *to, const struct engine_event *event); /* of the engine; to is the struct hub_bus */
 /* One bell per program and turn, and only for those that sleep. */
 void hub_ring_sleepers(struct hub *hub, int64_t now_ns);
+/* Programs of devices that did not come when they were rung: the page says so. */
+void hub_find_asleep(struct hub *hub, int64_t now_ns);
 
 #endif

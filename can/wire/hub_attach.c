@@ -64,6 +64,7 @@ void hub_detach(struct hub *hub, struct hub_attachment *a)
 	free(a->filters);
 	if (a->pidfd >= 0)
 		close(a->pidfd);
+	clock_touch(0); /* its program sees the end of the connection */
 	close(a->socket);
 	*a = (struct hub_attachment){ .socket = -1 };
 	while (hub->attachments_n && hub->attachments[hub->attachments_n - 1].socket < 0)

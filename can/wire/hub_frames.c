@@ -8,6 +8,8 @@
 #include "can/wire/attach.h"
 #include "channels/clock.h"
 
+#define ASLEEP_NS 2000000
+
 /* ---- controllers ---- */
 
 static bool is_unused(const struct hub_controller *c)
@@ -297,8 +299,36 @@ void hub_ring_sleepers(struct hub *hub, int64_t now_ns)
 		hub->delivered_ns = now_ns;
 		if (armed) {
 			atomic_store_explicit(&a->memory->armed, WIRE_AWAKE, memory_order_relaxed);
+			a->rung_ns = now_ns;
+			a->rung_tail = atomic_load_explicit(&a->memory->rx_tail, memory_order_relaxed);
 			if (!clock_ring(a->pid))
 				(void)!write(a->event, &one, sizeof(one));
 		}
 	}
+}
+
+/* A driver that sleeps says nothing about devices: only programs with a controller of their own count. */
+static bool is_asleep(struct hub_attachment *a, const struct hub_controller *c, int64_t now_ns)
+{
+	if (!a->memory || !a->rung_ns || !strcmp(c->name, ATTACH_HOST))
+		return false;
+	if (atomic_load_explicit(&a->memory->rx_tail, memory_order_relaxed) != a->rung_tail ||
+	    atomic_load_explicit(&a->memory->armed, memory_order_relaxed) != WIRE_AWAKE)
+		a->rung_ns = 0;
+	return a->rung_ns && now_ns - a->rung_ns > ASLEEP_NS;
+}
+
+void hub_find_asleep(struct hub *hub, int64_t now_ns)
+{
+	int64_t since_ns[WIRE_BUSES_MAX] = { 0 };
+
+	for (unsigned int i = 0; i < hub->attachments_n; i++) {
+		struct hub_attachment *a = &hub->attachments[i];
+
+		if (is_asleep(a, &hub->buses[a->bus].controllers[a->controller], now_ns) &&
+		    (!since_ns[a->bus] || a->rung_ns < since_ns[a->bus]))
+			since_ns[a->bus] = a->rung_ns;
+	}
+	for (unsigned int i = 0; i < hub->buses_n; i++)
+		atomic_store_explicit(&hub->page->buses[i].asleep_ns, since_ns[i], memory_order_relaxed);
 }

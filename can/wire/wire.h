@@ -23,7 +23,7 @@
 #include "config/text.h"
 
 #define WIRE_MAGIC 0x45524957u /* "WIRE" */
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 
 #define WIRE_BUSES_MAX 16
 #define WIRE_CONTROLLERS_MAX 32 /* of a bus */
@@ -100,9 +100,10 @@ struct wire_controller {
 };
 
 struct wire_bus {
-	_Atomic int64_t idle_ns; /* the bus is taken until then */
-	int64_t frame_min_ns;	 /* the shortest frame there is */
-	uint32_t data_bitrate;	 /* of CAN FD; 0: a classic bus */
+	_Atomic int64_t idle_ns;   /* the bus is taken until then */
+	_Atomic int64_t asleep_ns; /* a device's program was rung then, and has not come; 0: all came within 2 ms */
+	int64_t frame_min_ns;	   /* the shortest frame there is */
+	uint32_t data_bitrate;	   /* of CAN FD; 0: a classic bus */
 	struct wire_controller controllers[WIRE_CONTROLLERS_MAX];
 };
 
@@ -112,19 +113,27 @@ struct wire_page {
 	 * frame that cannot end before canwire wakes does not ring. */
 	_Alignas(64) _Atomic int64_t wake_ns;
 	_Atomic int64_t use_ns;
+	_Atomic int64_t turn_ns; /* when canwire last began a turn, written before wake_ns is 0 */
 	struct wire_bus buses[WIRE_BUSES_MAX];
 };
+
+/* The earliest end of a frame that is handed over at t_ns, or when waking canwire for it is of use. */
+static inline int64_t wire_end_ns(const struct wire_page *page, const struct wire_bus *bus, int64_t t_ns)
+{
+	const int64_t idle_ns = atomic_load_explicit(&bus->idle_ns, memory_order_relaxed);
+	const int64_t end_ns = (idle_ns > t_ns ? idle_ns : t_ns) + bus->frame_min_ns;
+	const int64_t use_ns = atomic_load_explicit(&page->use_ns, memory_order_relaxed);
+
+	return end_ns > use_ns ? end_ns : use_ns;
+}
 
 /* Does canwire have to be woken for a frame that is handed over now?  Not if it will be awake before that can have
  * ended.  seq_cst, with the head before it. */
 static inline bool wire_must_ring(const struct wire_page *page, const struct wire_bus *bus, int64_t now_ns)
 {
-	const int64_t idle_ns = atomic_load_explicit(&bus->idle_ns, memory_order_relaxed);
-	const int64_t end_ns = (idle_ns > now_ns ? idle_ns : now_ns) + bus->frame_min_ns;
 	const int64_t wake_ns = atomic_load_explicit(&page->wake_ns, memory_order_seq_cst);
-	const int64_t use_ns = atomic_load_explicit(&page->use_ns, memory_order_relaxed);
 
-	return (end_ns > use_ns ? end_ns : use_ns) < wake_ns;
+	return wire_end_ns(page, bus, now_ns) < wake_ns;
 }
 
 #endif

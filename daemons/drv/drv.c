@@ -11,7 +11,6 @@
 #include "daemons/drv/standby.h"
 
 #define STOP_NS 500000000
-#define FROZEN_NS 50000000 /* without a tick for so long, earlier commands are void */
 
 /* ---- the loop ---- */
 
@@ -77,7 +76,7 @@ static bool tick_if_due(struct drv *drv, int64_t now_ns)
 		drv_read_clock(drv, now_ns);
 	if (!drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped))
 		return false;
-	if (skipped && drv->tick_now_ns && now_ns - drv->tick_now_ns >= FROZEN_NS)
+	if (skipped && drv->tick_now_ns && now_ns - drv->tick_now_ns >= DRV_FROZEN_NS)
 		drv_joints_freeze(drv, now_ns);
 	drv_cycle_tick(drv, now_ns);
 	return true;
@@ -99,6 +98,7 @@ static bool turn(struct drv *drv)
 
 	drv->now_ns = now_ns;
 	drv->report.holding = true;
+	drv_pause_notice(drv, now_ns);
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
 		struct drv_bus *bus = &drv->buses[i];
 
@@ -113,6 +113,7 @@ static bool turn(struct drv *drv)
 	if (!ticked)
 		obey_estop(drv, now_ns);
 	wake_driver(drv, now_ns);
+	drv_pause_report(drv, now_ns);
 	send_all(drv);
 	if ((drv->complete || drv->hurry) && !drv->published) {
 		drv_publish_state(drv, !drv->complete, now_ns);
@@ -184,8 +185,11 @@ static int loop(struct drv *drv)
 	uint32_t by[DRV_WAKE_BUS + MSG_BUSES];
 
 	while (turn(drv)) {
-		const int n = clock_set_wait(drv->set, by, DRV_WAKE_BUS + MSG_BUSES, next_ns(drv));
+		int n;
 
+		drv_pause_within(drv, clock_now_ns());
+		drv->due_ns = next_ns(drv);
+		n = clock_set_wait(drv->set, by, DRV_WAKE_BUS + MSG_BUSES, drv->due_ns);
 		if (n < 0)
 			return n;
 		drv->rung = drv->removed = false;

@@ -99,7 +99,7 @@ struct drv_verb {
 
 /* Version of the interface between drivers in shared objects and drvhost(1).  Add 1 when a struct or function that
  * drivers use changes: test/abi/test_drv_abi.sh finds such a change. */
-#define DRV_ABI 3
+#define DRV_ABI 4
 
 struct drv_driver {
 	const char *program, *about;
@@ -274,6 +274,9 @@ unsigned int drv_row_bus(const struct drv *drv, unsigned int row);
 unsigned int drv_send_bus(const struct drv *drv, unsigned int send); /* of a row that is sent */
 int64_t drv_heard_ns(const struct drv *drv, unsigned int row);
 bool drv_silent(const struct drv *drv, unsigned int row);
+/* How much of the time since t_ns this process, or the wire of the bus, was paused: the machine was busy, and no device
+ * is to blame for what did not come in it.  DRV_CHANNEL instead of a bus: this process alone. */
+int64_t drv_paused_ns(const struct drv *drv, unsigned int bus, int64_t t_ns);
 /* Down, away, off, or stalled. */
 bool drv_bus_dead(const struct drv *drv, unsigned int bus);
 const struct bus_stats *drv_bus_stats(const struct drv *drv, unsigned int bus);

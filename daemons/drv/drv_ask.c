@@ -270,7 +270,8 @@ static enum drv_ask_what take_reply(struct drv_ask *a, struct drv_ask_entry *e, 
 	if (!e->expected || t_ns < e->asked_ns)
 		return DRV_ASK_NOTHING;
 	e->expected--;
-	if (e->phase == DRV_ASK_ASKED && t_ns - e->since_ns <= q->late_ns) {
+	if (e->phase == DRV_ASK_ASKED &&
+	    t_ns - e->since_ns - pauses_within_ns(&a->pauses, e->since_ns, t_ns) <= q->late_ns) {
 		e->left--;
 		fill_answer(a, e, answer);
 		if (!e->left)
@@ -313,6 +314,11 @@ static enum drv_ask_what expire(struct drv_ask *a, struct drv_ask_entry *e, stru
 	return DRV_ASK_UNANSWERED;
 }
 
+void drv_ask_paused(struct drv_ask *a, int64_t from_ns, int64_t to_ns)
+{
+	pauses_add(&a->pauses, from_ns, to_ns);
+}
+
 enum drv_ask_what drv_ask_due(struct drv_ask *a, int64_t now_ns, struct drv_ask_answer *answer)
 {
 	if (now_ns <= a->next_ns)
@@ -322,13 +328,15 @@ enum drv_ask_what drv_ask_due(struct drv_ask *a, int64_t now_ns, struct drv_ask_
 	while (a->at < a->entries_n) {
 		struct drv_ask_entry *e = &a->entries[a->at++];
 		enum drv_ask_what what = DRV_ASK_NOTHING;
+		int64_t due_ns;
 
 		if (e->phase == DRV_ASK_FREE)
 			continue;
-		if (now_ns > e->due_ns)
+		due_ns = e->due_ns + pauses_within_ns(&a->pauses, e->since_ns, now_ns);
+		if (now_ns > due_ns)
 			what = expire(a, e, answer);
-		else if (e->due_ns < a->soonest_ns)
-			a->soonest_ns = e->due_ns;
+		else if (due_ns < a->soonest_ns)
+			a->soonest_ns = due_ns;
 		if (what != DRV_ASK_NOTHING)
 			return what;
 	}

@@ -21,6 +21,8 @@
  * delivered before the confirmation of its request does, if it is not older than drv_ask_put; the confirmation that
  * follows, or does not follow on an interface without any, changes nothing then.
  *
+ * Of the time that a reply may take, a pause of this process or of the wire does not count.
+ *
  * Pure; no allocation.  drv_ask_reply looks at the requests of the questions of one received row only.  Times are
  * nanoseconds of CLOCK_MONOTONIC, those of frames when they were on the wire.
  */
@@ -28,6 +30,7 @@
 #define DRV_ASK_H
 
 #include "can/frame.h"
+#include "can/pauses.h"
 
 #define DRV_ASK_ECHOES_MAX 8
 #define DRV_ASK_QUESTIONS_MAX 512
@@ -100,6 +103,7 @@ struct drv_ask { /* private */
 	int64_t next_ns;	/* nothing is due until after it */
 	int64_t soonest_ns;	/* the same, of those that drv_ask_due has passed */
 	unsigned int at;	/* where it goes on */
+	struct pauses pauses;
 };
 
 /* Begins as zeros. */
@@ -129,6 +133,9 @@ enum drv_ask_what {
 /* A frame of a received row. */
 enum drv_ask_what drv_ask_reply(struct drv_ask *a, unsigned int receive, const struct frame *frame, int64_t t_ns,
 				struct drv_ask_answer *answer);
+
+/* This process, or the wire, was paused. */
+void drv_ask_paused(struct drv_ask *a, int64_t from_ns, int64_t to_ns);
 
 /* What the time brings; to be called until it returns DRV_ASK_NOTHING, after all that has arrived was passed on. */
 enum drv_ask_what drv_ask_due(struct drv_ask *a, int64_t now_ns, struct drv_ask_answer *answer);

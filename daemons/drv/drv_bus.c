@@ -25,6 +25,7 @@ int drv_bus_add_send(struct drv_bus *bus, const struct drv_send *send, unsigned 
 	return (int)bus->sends_n++;
 }
 
+#define AFTER_PAUSE_NS 10000000			 /* in which what all processes send at once has left */
 #define KIND (FRAME_EXT | FRAME_RTR | FRAME_ERR) /* counts whatever a mask says */
 
 static uint32_t exactly(uint32_t id)
@@ -150,13 +151,16 @@ int drv_bus_settle(struct drv_bus *bus, int64_t now_ns, struct error_sink *error
 
 /* ---- sent ---- */
 
-/* Because of frames that no driver declares, of errors on the bus, or of another program that fills it. */
-void drv_bus_check_bound(const struct drv_bus *bus, unsigned int row, bool up)
+/* Because of frames that no driver declares, of errors on the bus, or of another program that fills it; not because of
+ * a pause since it was handed over, or of what all processes send at once after one. */
+void drv_bus_check_bound(const struct drv_bus *bus, unsigned int row, int64_t t_ns, bool up)
 {
 	const int64_t flight_ns = slots_flight_ns(&bus->slots), bound_ns = bus->bounds_ns[row];
 	const uint32_t id = bus->rows[row].id;
 
 	if (!up || !bound_ns || flight_ns <= bound_ns)
+		return;
+	if (pauses_within_ns(&bus->pauses, t_ns - flight_ns - AFTER_PAUSE_NS, t_ns))
 		return;
 	drv_event(bus->drv, MSG_SEVERITY_WARNING, "late-frame",
 		  "bus %s: frame %0*X took %.3f ms; with the declared frames alone it takes at most %.3f ms",
@@ -213,8 +217,10 @@ const struct drv_bus_receive *drv_bus_silent(struct drv_bus *bus, int64_t since_
 	const struct drv_bus_receive *first = NULL;
 
 	for (struct drv_bus_receive *r = bus->receives; r < bus->receives + bus->receives_n; r++) {
-		r->silent = r->row.silent_after_ns &&
-			    now_ns - (r->heard_ns ? r->heard_ns : since_ns) > r->row.silent_after_ns;
+		const int64_t from_ns = r->heard_ns ? r->heard_ns : since_ns;
+
+		r->silent = r->row.silent_after_ns && now_ns - from_ns > r->row.silent_after_ns &&
+			    now_ns - from_ns - pauses_within_ns(&bus->pauses, from_ns, now_ns) > r->row.silent_after_ns;
 		if (r->silent && !first)
 			first = r;
 	}

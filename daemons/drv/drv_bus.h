@@ -54,6 +54,10 @@ struct drv_bus {
 	unsigned int awaited; /* answers of this tick, which the driver needs together: drv_await */
 	int64_t awaited_ns;   /* that the shortest of them takes on the wire */
 
+	struct pauses pauses;	/* of this process and of the wire */
+	int64_t pause_begun_ns; /* the last one of the wire; 0: there was none */
+	int64_t pause_seen_ns;	/* it was under way then */
+
 	uint64_t odd, missing;
 	struct bus_filter filters[DRV_BUS_RECEIVES_MAX + 1];
 	uint32_t send_ids[SLOTS_ROWS_MAX];
@@ -66,7 +70,7 @@ int drv_bus_add_receive(struct drv_bus *bus, const struct drv_receive *receive, 
 /* Bounds as ENDPLATE_BOUNDS has them, "torso:0EF=1250000 ...", of all buses; those that are not valid are ignored. */
 void drv_bus_bounds(struct drv_bus *bus, const char *text);
 /* A frame of the row was on the wire: an event if that took longer than its bound, and the driver is up. */
-void drv_bus_check_bound(const struct drv_bus *bus, unsigned int row, bool up);
+void drv_bus_check_bound(const struct drv_bus *bus, unsigned int row, int64_t t_ns, bool up);
 
 /* A bus that is absent or down is attached to when it appears.  0, or the exit status, 100 or 111, with a line. */
 int drv_bus_open(struct drv_bus *bus, struct error_sink *errors);

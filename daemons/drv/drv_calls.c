@@ -106,14 +106,20 @@ static void withdraw(struct drv *drv, struct drv_bus *bus)
 
 void drv_hand_over(struct drv *drv)
 {
+	int64_t now_ns = drv->now_ns;
+
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
 		struct drv_bus *bus = &drv->buses[i];
 
 		if (bus->moves && !may_leave(drv, bus))
 			withdraw(drv, bus);
 		slots_quiet(&bus->slots, drv->tick.next_ns);
-		/* Only a frame that leaves now needs the time of now. */
-		slots_bus_pump(&bus->pump, slots_waiting(&bus->slots) ? clock_now_ns() : drv->now_ns);
+		/* Only a frame that leaves now needs the time of now, by which the bus must not stall in a pause. */
+		if (slots_waiting(&bus->slots)) {
+			now_ns = clock_now_ns();
+			drv_pause_within(drv, now_ns);
+		}
+		slots_bus_pump(&bus->pump, now_ns);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "channels/clock.h"
 #include "channels/hist.h"
 #include "channels/notify.h"
+#include "daemons/drv/claim.h"
 #include "daemons/drv/drv_life.h"
 #include "daemons/drv/drv_previous.h"
 #include "daemons/drv/drv_request.h"
@@ -20,6 +21,7 @@
 #define DRV_PARTS_MAX MSG_SOURCES
 #define DRV_CLAIMS_MAX 16 /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
 #define DRV_FAULTS_MAX 64
+#define DRV_FROZEN_NS 50000000 /* without a tick, or with a paused wire, for so long: earlier commands are void */
 
 /* Sources that wake the loop. */
 #define DRV_WAKE_SIGNAL 0
@@ -61,8 +63,8 @@ struct drv {
 
 	struct drv_ask asks; /* questions and their requests: drv_question.c */
 
-	int claim_fds[DRV_SENDS_MAX + DRV_CLAIMS_MAX + 1];
-	unsigned int claim_fds_n;
+	struct claim_set claimed;
+	int64_t claims_look_ns; /* when their files are looked at next */
 	int signals;
 	struct drv_seat *seat; /* NULL: it is alone in its process */
 	struct clock_set *set; /* all that the loop waits for, by DRV_WAKE_ */
@@ -89,6 +91,18 @@ struct drv {
 	int64_t clock_frame_ns;	  /* when it last was on the wire; 0: never */
 	uint64_t clock_cycle;
 	int64_t clock_cycle_ns, clock_period_ns;
+
+	/* pauses: drv_pause.c */
+	int64_t turn_ns;      /* when the last turn began, or its last pause ended; 0: there was none yet */
+	int64_t due_ns;	      /* when the next one should begin */
+	struct pauses pauses; /* of this process */
+	struct {
+		unsigned int n; /* long ones, since the last report */
+		int64_t longest_ns, until_ns;
+		const struct drv_bus *bus;    /* whose the longest was; NULL: this process's */
+		int64_t next_ns, reported_ns; /* before next_ns only a longer one than that is reported */
+		bool under_way;		      /* one of a wire: it is reported when it is over */
+	} paused;
 
 	/* life */
 	enum msg_life life;
@@ -173,6 +187,11 @@ void drv_cycle_receive(struct drv *drv, struct drv_bus *bus, int64_t now_ns); /*
 void drv_cycle_tick(struct drv *drv, int64_t now_ns);
 void drv_cycle_end(struct drv *drv, int64_t now_ns); /* of a cycle with a tick: work that can wait until all is sent */
 
+/* drv_pause.c */
+void drv_pause_notice(struct drv *drv, int64_t now_ns); /* before anything is judged by the time of this turn */
+void drv_pause_within(struct drv *drv, int64_t now_ns); /* the same, of a later time than that of the turn */
+void drv_pause_report(struct drv *drv, int64_t now_ns);
+
 /* drv_publish.c */
 void drv_publish_state(struct drv *drv, bool partial, int64_t now_ns); /* makes the state; drv_publish_post puts it */
 void drv_publish_post(struct drv *drv); /* waits as long as another writer holds the channel */
@@ -204,7 +223,8 @@ void drv_parts_close(struct drv *drv);
 /* drv_joints.c */
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* the command of each in this tick */
 void drv_joints_freeze(struct drv *drv, int64_t now_ns);	       /* nothing that was commanded left until now */
-const char *drv_joints_stale(struct drv *drv, int64_t now_ns);	       /* whose sample is too old for the reference */
+void drv_joints_freeze_bus(struct drv *drv, const struct drv_bus *bus, int64_t now_ns); /* the same, of this bus */
+const char *drv_joints_stale(struct drv *drv, int64_t now_ns); /* whose sample is too old for the reference */
 void drv_joints_report(struct drv *drv);
 /* Limits for each joint, and joints for all limits.  true: something is wrong, with lines in errors. */
 bool drv_joints_check(const struct drv *drv, struct error_sink *errors);

@@ -173,6 +173,15 @@ void drv_joints_freeze(struct drv *drv, int64_t now_ns)
 	drv->frozen_ns = now_ns;
 }
 
+void drv_joints_freeze_bus(struct drv *drv, const struct drv_bus *bus, int64_t now_ns)
+{
+	const unsigned int own = (unsigned int)(bus - drv->buses) + 1;
+
+	for (unsigned int i = 0; i < drv->joints_n; i++)
+		if (!drv->joint_buses[i] || drv->joint_buses[i] == own)
+			freeze_group(drv, drv->joint_groups[i], now_ns);
+}
+
 void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped)
 {
 	drv_ref_forget(&drv->ramps[joint]);

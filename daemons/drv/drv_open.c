@@ -7,68 +7,73 @@
 #include <unistd.h>
 
 #include "config/boot.h"
-#include "daemons/drv/claim.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/standby.h"
 
-/* The descriptor of a claim, or -errno. */
-static int keep_claim(struct drv *drv, int fd)
-{
-	if (fd >= 0)
-		drv->claim_fds[drv->claim_fds_n++] = fd;
-	return fd < 0 ? fd : 0;
-}
-
 /* A recording is not claimed. */
-static int claim_one(struct drv *drv, const struct drv_bus *bus, const char *what, struct error_sink *errors)
+static int claim_one(struct drv *drv, const struct drv_bus *bus, const char *what, struct error_sink *errors,
+		     struct error_sink *warnings)
 {
-	return strncmp(bus->setup->interface, "log:", 4) ? keep_claim(drv, claim(bus->setup->interface, what, errors))
-							 : 0;
+	const char *interface = bus->setup->interface;
+
+	return strncmp(interface, "log:", 4) ? claim_interface(&drv->claimed, interface, what, errors, warnings) : 0;
 }
 
 /* A channel has one writer. */
-static int claim_one_channel(struct drv *drv, const char *channel, struct error_sink *errors)
+static int claim_one_channel(struct drv *drv, const char *channel, struct error_sink *errors,
+			     struct error_sink *warnings)
 {
 	char name[PORT_NAME_MAX];
 
 	if (port_name(name, channel))
 		return 0; /* open_channel reports it */
-	return keep_claim(drv, claim_channel(name, errors));
+	return claim_channel(&drv->claimed, name, errors, warnings);
 }
 
-static int claim_state(struct drv *drv, struct error_sink *errors)
+static int claim_state(struct drv *drv, struct error_sink *errors, struct error_sink *warnings)
 {
 	char channel[PORT_NAME_MAX];
 
 	snprintf(channel, sizeof(channel), "%s-state", drv->setup.name);
-	return claim_one_channel(drv, drv->driver->state_channel ? drv->driver->state_channel : channel, errors);
+	return claim_one_channel(drv, drv->driver->state_channel ? drv->driver->state_channel : channel, errors,
+				 warnings);
 }
 
-/* The identifiers that it sends, each once, and its further claims. */
-static int claim_all(struct drv *drv, struct error_sink *errors)
+/* Each of the identifiers that it sends on the bus, once. */
+static int claim_sends(struct drv *drv, const struct drv_bus *bus, struct error_sink *errors,
+		       struct error_sink *warnings)
 {
+	int status = 0;
 	char what[16];
 
-	for (unsigned int b = 0; b < drv->buses_n; b++) {
-		const struct drv_bus *bus = &drv->buses[b];
+	for (unsigned int i = 0; i < bus->sends_n && !status; i++) {
+		const uint32_t id = bus->sends[i].row.id;
+		bool before = bus->sends[i].shared;
 
-		for (unsigned int i = 0; i < bus->sends_n; i++) {
-			const uint32_t id = bus->sends[i].row.id;
-			bool before = bus->sends[i].shared;
-
-			for (unsigned int j = 0; j < i; j++)
-				before |= bus->sends[j].row.id == id;
-			snprintf(what, sizeof(what), "%0*X", id & FRAME_EXT ? 8 : 3, id & FRAME_EXT_MASK);
-			if (!before && claim_one(drv, bus, what, errors))
-				return EXIT_WORLD;
-		}
+		for (unsigned int j = 0; j < i; j++)
+			before |= bus->sends[j].row.id == id;
+		snprintf(what, sizeof(what), "%0*X", id & FRAME_EXT ? 8 : 3, id & FRAME_EXT_MASK);
+		if (!before)
+			status = claim_one(drv, bus, what, errors, warnings);
 	}
-	for (unsigned int i = 0; i < drv->claims_n; i++)
-		if (drv->claims[i].bus == DRV_CHANNEL
-			    ? claim_one_channel(drv, drv->claims[i].what, errors)
-			    : claim_one(drv, &drv->buses[drv->claims[i].bus], drv->claims[i].what, errors))
-			return EXIT_WORLD;
-	return 0;
+	return status;
+}
+
+/* Its state, what it sends, and its further claims. */
+static int claim_all(struct drv *drv, struct error_sink *errors)
+{
+	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_WARNING };
+	struct error_sink warnings = { error_to_stderr, &who, 0 };
+	int status = claim_state(drv, errors, &warnings);
+
+	for (unsigned int b = 0; b < drv->buses_n && !status; b++)
+		status = claim_sends(drv, &drv->buses[b], errors, &warnings);
+	for (unsigned int i = 0; i < drv->claims_n && !status; i++)
+		status = drv->claims[i].bus == DRV_CHANNEL
+				 ? claim_one_channel(drv, drv->claims[i].what, errors, &warnings)
+				 : claim_one(drv, &drv->buses[drv->claims[i].bus], drv->claims[i].what, errors,
+					     &warnings);
+	return !status ? 0 : status == -EBUSY ? EXIT_TAKEN : EXIT_WORLD;
 }
 
 static int exit_of(int status)
@@ -227,7 +232,7 @@ static void sent(void *to, unsigned int row, const struct frame *frame, int64_t 
 	struct drv_bus *bus = to;
 	struct drv *drv = bus->drv;
 
-	drv_bus_check_bound(bus, row, drv->up);
+	drv_bus_check_bound(bus, row, t_ns, drv->up);
 	drv_ask_sent(&drv->asks, bus->send_numbers[row], frame, t_ns);
 	if (drv->driver->sent)
 		drv->driver->sent(drv->self, drv, bus->send_numbers[row], frame, t_ns);
@@ -297,7 +302,7 @@ bool drv_stand_by(struct drv *drv)
 		open_channels(drv, &quiet);
 	open_estop(drv, &quiet);
 	open_report(drv, &quiet);
-	drv->opened = d->opens_early && d->open && !d->open(drv->self, drv, &quiet);
+	drv->opened = d->opens_early && !standby_on_clock() && d->open && !d->open(drv->self, drv, &quiet);
 	drv->stood_by = true;
 	if (want->lock)
 		want->lock = realtime_enter(&(struct realtime){ .core = -1, .lock = true }, &quiet);
@@ -307,7 +312,7 @@ bool drv_stand_by(struct drv *drv)
 int drv_open(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
-	int status = claim_state(drv, errors) ? EXIT_WORLD : claim_all(drv, errors);
+	int status = claim_all(drv, errors);
 
 	if (!status)
 		status = open_state(drv, errors);
@@ -363,8 +368,7 @@ void drv_close(struct drv *drv)
 		port_close(&drv->output_ports[i]);
 	for (unsigned int i = 0; i < drv->inputs_n; i++)
 		port_close(&drv->input_ports[i]);
-	for (unsigned int i = 0; i < drv->claim_fds_n; i++)
-		close(drv->claim_fds[i]);
+	claim_release(&drv->claimed);
 	if (drv->signals > 0) {
 		close(drv->signals);
 		notify_close(&drv->notify);

@@ -87,7 +87,7 @@ static bool read_part(struct drv *drv, unsigned int number, struct drv_ref_rules
 	if (!len)
 		return false;
 	rules.count = part->n;
-	verdict = drv_ref_check(&p->read, len, &rules, now_ns);
+	verdict = drv_ref_take(&p->read, len, &rules, now_ns);
 	drv_ref_count(&part->counts, verdict);
 	if (verdict == DRV_REF_TAKEN)
 		spread(p, part);
@@ -104,7 +104,7 @@ static bool read_whole(struct drv *drv, const struct drv_ref_rules *rules, int64
 
 	if (got == PORT_NONE || got == PORT_BROKEN)
 		return false;
-	verdict = drv_ref_check(&p->read, len, rules, now_ns);
+	verdict = drv_ref_take(&p->read, len, rules, now_ns);
 	drv_ref_count(&drv->state.state.common, verdict);
 	refmux_take(&p->mux, 0, verdict == DRV_REF_TAKEN ? &p->read : NULL, now_ns);
 	return verdict == DRV_REF_TAKEN;

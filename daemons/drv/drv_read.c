@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "channels/vt_clock.h"
 #include "daemons/drv/drv_inside.h"
 
 #define MESSAGES_MAX 64 /* read of one channel in one tick: as many as it holds */
@@ -222,6 +223,7 @@ bool drv_read_ref(struct drv *drv, int64_t now_ns)
 		.incarnation = drv->incarnation,
 		.any_incarnation = drv->setup.any_incarnation,
 		.max_ahead_ns = drv->setup.ref_max_ns,
+		.machine_ns = vt_clock_machine_ns(),
 	};
 	union drv_message *next = &drv->refs[!drv->ref];
 	enum drv_ref_verdict verdict;
@@ -235,7 +237,7 @@ bool drv_read_ref(struct drv *drv, int64_t now_ns)
 	got = port_newest(&drv->ref_port, next, sizeof(*next), &len);
 	if (got == PORT_NONE || got == PORT_BROKEN)
 		return false;
-	verdict = drv_ref_check(next, len, &rules, now_ns);
+	verdict = drv_ref_take(next, len, &rules, now_ns);
 	drv_ref_count(&drv->state.state.common, verdict);
 	if (verdict == DRV_REF_TAKEN) {
 		drv->ref = !drv->ref;
@@ -303,8 +305,21 @@ void drv_bell_clear(struct drv *drv)
 		drv_bell_handle(drv);
 }
 
+static void renew_claims(struct drv *drv, int64_t now_ns)
+{
+	char line[ERROR_LINE_MAX] = "";
+	struct error_sink errors = { error_keep_last, line, 0 };
+
+	if (now_ns < drv->claims_look_ns)
+		return;
+	drv->claims_look_ns = now_ns + LOOK_NS;
+	if (claim_renew(&drv->claimed, &errors) < 0)
+		drv_event(drv, MSG_SEVERITY_ERROR, "claim-lost", "%s", line);
+}
+
 void drv_reopen_ports(struct drv *drv, int64_t now_ns)
 {
+	renew_claims(drv, now_ns);
 	port_reopen(&drv->state_port, now_ns, LOOK_NS);
 	port_reopen(&drv->rep_port, now_ns, LOOK_NS);
 	if (port_reopen(&drv->req_port, now_ns, LOOK_NS))

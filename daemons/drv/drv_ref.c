@@ -81,12 +81,25 @@ static void check_part(struct sound *sound, const struct drv_ref_part *part, con
 		sound->words &= u32_at(msg, part->at + i * sizeof(uint32_t)) < part->words;
 }
 
+static enum drv_ref_verdict check_time(int64_t until_ns, int64_t max_ahead_ns, int64_t now_ns)
+{
+	int64_t ahead_ns;
+
+	if (until_ns <= 0)
+		return DRV_REF_NO_VALIDITY;
+	if (until_ns < now_ns)
+		return DRV_REF_PAST;
+	if (__builtin_sub_overflow(until_ns, now_ns, &ahead_ns) || ahead_ns > max_ahead_ns)
+		return DRV_REF_TOO_FAR;
+	return DRV_REF_TAKEN;
+}
+
 enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns)
 {
 	const struct drv_ref_plan *plan = rules->plan;
 	struct sound sound = { true, true, true };
+	enum drv_ref_verdict verdict;
 	struct msg_header h;
-	int64_t ahead_ns;
 
 	switch (msg_check(msg, len, plan->type, NULL)) {
 	case MSG_FINE:
@@ -109,13 +122,29 @@ enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv
 	memcpy(&h, msg, sizeof(h));
 	if (h.for_incarnation ? h.for_incarnation != rules->incarnation : !rules->any_incarnation)
 		return DRV_REF_OTHER_INCARNATION;
-	if (h.valid_until_ns <= 0)
-		return DRV_REF_NO_VALIDITY;
-	if (h.valid_until_ns < now_ns)
-		return DRV_REF_PAST;
-	if (__builtin_sub_overflow(h.valid_until_ns, now_ns, &ahead_ns) || ahead_ns > rules->max_ahead_ns)
-		return DRV_REF_TOO_FAR;
+	verdict = check_time(h.valid_until_ns, rules->max_ahead_ns, now_ns);
+	if (verdict != DRV_REF_TAKEN)
+		return verdict;
 	return sound.reals ? DRV_REF_TAKEN : DRV_REF_NOT_FINITE;
+}
+
+static bool is_of_machine(int64_t until_ns, const struct drv_ref_rules *rules, int64_t now_ns)
+{
+	return rules->machine_ns && now_ns - rules->machine_ns > 2 * rules->max_ahead_ns &&
+	       check_time(until_ns, rules->max_ahead_ns, rules->machine_ns) == DRV_REF_TAKEN;
+}
+
+enum drv_ref_verdict drv_ref_take(void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns)
+{
+	struct msg_header h;
+
+	if (len >= sizeof(h)) {
+		memcpy(&h, msg, sizeof(h));
+		if (is_of_machine(h.valid_until_ns, rules, now_ns))
+			h.valid_until_ns += now_ns - rules->machine_ns;
+		memcpy(msg, &h, sizeof(h));
+	}
+	return drv_ref_check(msg, len, rules, now_ns);
 }
 
 #define COUNTER(NAME, member) [DRV_REF_##NAME] = offsetof(struct msg_refused, member)

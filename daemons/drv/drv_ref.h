@@ -79,11 +79,17 @@ struct drv_ref_rules {
 	uint32_t incarnation; /* the driver's own */
 	bool any_incarnation; /* for_incarnation 0 will do */
 	int64_t max_ahead_ns; /* valid_until_ns at most so far from now */
+	int64_t machine_ns; /* CLOCK_MONOTONIC beside a virtual clock (vt_clock_machine_ns); 0: now is of that clock */
 };
 
 /* msg is len bytes, aligned as a message is.  Every real number of it that counts (by its array's count) must be
  * finite, every word one of its table. */
 enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns);
+
+/* The same, for the reader.  The writer may not know of the virtual clock.  Then valid_until_ns is of CLOCK_MONOTONIC:
+ * by that clock it must not be past nor too far ahead, and it is changed to the same time from now.  No time of
+ * a virtual clock is as early. */
+enum drv_ref_verdict drv_ref_take(void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns);
 
 /* Counts it in the common block's refs_taken or refs_refused. */
 void drv_ref_count(struct msg_common *common, enum drv_ref_verdict verdict);

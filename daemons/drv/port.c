@@ -19,15 +19,25 @@ int port_name(char name[PORT_NAME_MAX], const char *channel)
 
 /* ---- opening ---- */
 
-gid_t port_group(void)
+static gid_t group_of(const char *variable)
 {
-	const char *group = getenv(PORT_OPERATORS);
+	const char *group = getenv(variable);
 	char *end = NULL;
 	const unsigned long number = group ? strtoul(group, &end, 10) : 0;
 
-	if (!group || !*group || *end || number >= (gid_t)-1)
-		return (gid_t)-1;
-	return number == getegid() || group_member((gid_t)number) ? (gid_t)number : (gid_t)-1;
+	return !group || !*group || *end || number >= (gid_t)-1 ? (gid_t)-1 : (gid_t)number;
+}
+
+gid_t port_group(void)
+{
+	const gid_t group = group_of(PORT_OPERATORS);
+
+	return group == getegid() || group_member(group) ? group : (gid_t)-1;
+}
+
+gid_t port_arming(void)
+{
+	return group_of(PORT_ARMING);
 }
 
 static enum ach_status make(const struct port *port)

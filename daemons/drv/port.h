@@ -37,6 +37,9 @@ int port_name(char name[PORT_NAME_MAX], const char *channel);
  * that is our effective group or one of the supplementary ones; else (gid_t)-1. */
 #define PORT_OPERATORS "ENDPLATE_OPERATORS"
 gid_t port_group(void);
+/* The group arming: of the launch file, whose members may act through a daemon of the robot; or (gid_t)-1. */
+#define PORT_ARMING "ENDPLATE_ARMING"
+gid_t port_arming(void);
 
 /* Opens or makes the channel: 0600, and with a port_group 0640 if that is the mode.  0, or with a line in errors
  * -EINVAL: it is there, and too small for its messages; -EACCES: it belongs to another user, or its mode has bits that

@@ -5,9 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "channels/vt_clock.h"
 #include "daemons/drv/realtime.h"
 
 #define STACK_TOUCHED (256 * 1024)
+#define ROOM (32 << 20) /* for channels that are opened later */
 
 /* What the loop will need of the stack is there before it is needed. */
 static __attribute__((noinline)) void touch_stack(void)
@@ -17,12 +19,26 @@ static __attribute__((noinline)) void touch_stack(void)
 	explicit_bzero(stack, sizeof(stack));
 }
 
+/* Within a small limit the memory of now can be locked, but with it every later mapping is refused, such as that of
+ * a channel that appears afterwards: then later ones are not locked. */
+static bool lock_all(void)
+{
+	void *room;
+
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return false;
+	room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (room != MAP_FAILED)
+		return !munmap(room, ROOM);
+	return !mlockall(MCL_CURRENT);
+}
+
 static int lock_memory(struct error_sink *errors)
 {
 	/* Freed memory stays with the process, and no allocation makes a mapping of its own. */
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_MMAP_MAX, 0);
-	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+	if (!lock_all())
 		return error_refuse(errors, 1,
 				    "memory is not locked: %s; it takes CAP_IPC_LOCK or a larger limit (ulimit -l)",
 				    strerror(errno));
@@ -37,10 +53,11 @@ int realtime_schedule(pid_t pid, int policy, int priority)
 
 int realtime_enter(const struct realtime *want, struct error_sink *errors)
 {
+	const bool alone = !vt_clock_end(); /* all processes of a virtual clock share a core and a priority */
 	int refused = 0, status;
 	cpu_set_t cores;
 
-	if (want->core >= 0) {
+	if (want->core >= 0 && alone) {
 		CPU_ZERO(&cores);
 		CPU_SET((int)want->core, &cores);
 		if (sched_setaffinity(0, sizeof(cores), &cores)) {
@@ -51,7 +68,7 @@ int realtime_enter(const struct realtime *want, struct error_sink *errors)
 	}
 	if (want->lock)
 		refused += lock_memory(errors);
-	status = want->priority ? realtime_schedule(0, SCHED_FIFO, (int)want->priority) : 0;
+	status = want->priority && alone ? realtime_schedule(0, SCHED_FIFO, (int)want->priority) : 0;
 	if (status) {
 		error_add(errors, "priority %d: %s; it takes CAP_SYS_NICE or a limit for it (ulimit -r)",
 			  (int)want->priority, strerror(-status));

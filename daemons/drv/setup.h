@@ -13,6 +13,7 @@
 
 #define EXIT_WRONG 100 /* configuration: never restarted */
 #define EXIT_WORLD 111
+#define EXIT_TAKEN 112 /* another process holds a claim: tried again without an end */
 
 struct setup_bus {
 	char role[TEXT_NAME_MAX + 1]; /* "" when none was named */

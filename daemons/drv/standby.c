@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "channels/clock.h"
+#include "channels/vt_clock.h"
 #include "config/source.h"
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 
 #define LINE_MAX (128 * 1024) /* of a command */
 #define ARGUMENTS_MAX 512
+#define PLACE_MAX 640
 
 /* achstart starts spares only of programs that have it (launch/file/launch_file.h). */
 __attribute__((used)) static const char mark[] = "@(#)endplate-standby";
@@ -21,6 +23,16 @@ __attribute__((used)) static const char mark[] = "@(#)endplate-standby";
 bool standby_asked(void)
 {
 	return getenv(STANDBY);
+}
+
+static int priority(void)
+{
+	return atoi(getenv(STANDBY)); /* NOLINT(cert-err34-c): of achstart */
+}
+
+bool standby_on_clock(void)
+{
+	return priority() == STANDBY_ON_CLOCK;
 }
 
 void standby_begin(void)
@@ -34,10 +46,8 @@ void standby_begin(void)
 /* achstart has raised it, too, to hurry one that was not waiting yet; that may have been before standby_begin. */
 static void take_priority(void)
 {
-	const int priority = atoi(getenv(STANDBY)); /* NOLINT(cert-err34-c): of achstart */
-
-	if (priority > 0)
-		realtime_schedule(0, SCHED_FIFO, priority);
+	if (priority() > 0)
+		realtime_schedule(0, SCHED_FIFO, priority());
 }
 
 static void note_program(const char *path)
@@ -76,21 +86,38 @@ static void close_stdin(void)
 	close(null);
 }
 
+/* Its place on the virtual clock, "": in real time.  false: stdin has ended. */
+static bool read_go(char place[PLACE_MAX])
+{
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(STDIN_FILENO, place + len, 1);
+		if (n > 0 && !place[len])
+			return true;
+		len += n > 0;
+	} while (len < PLACE_MAX && (n > 0 || (n < 0 && errno == EINTR)));
+	return false;
+}
+
 bool standby_wait(void)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
-	ssize_t n;
-	char go;
+	char place[PLACE_MAX];
+	bool needed;
 
 	note_program(path);
-	do {
-		n = read(STDIN_FILENO, &go, sizeof(go));
-	} while (n < 0 && errno == EINTR);
-	if (n > 0)
+	needed = read_go(place);
+	if (needed)
 		take_priority();
 	close_stdin();
 	unsetenv(STANDBY);
-	if (n > 0 && source_changed())
+	if (needed && *place)
+		setenv(VT_CLOCK_PLACE, place, 1);
+	if (needed && source_changed())
 		run_again(path);
-	return n > 0;
+	if (needed && *place)
+		vt_clock_join(place);
+	return needed;
 }

@@ -7,7 +7,8 @@
 
 #include "daemons/robotsim/sim_random.h"
 
-#define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
+#define LATE_NS 100000000 /* what was not sent by then, because this process stood still, is not made */
+#define WAITS_NS 10000000 /* what waited so long for that is not sent: all at once it would fill the bus */
 
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct imu_unit, __VA_ARGS__)
 static const struct settings_row rows[] = {
@@ -159,16 +160,23 @@ static int64_t next_ns(const void *state)
 	return u->sample_ns;
 }
 
+static void drop_first(struct imu_unit *u)
+{
+	u->queue_first = (u->queue_first + 1) % IMU_UNIT_FRAMES_MAX;
+	u->queue_n--;
+}
+
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct imu_unit *u = state;
 
 	advance(u, now_ns);
+	while (u->queue_n && u->queue[u->queue_first].t_ns <= now_ns - WAITS_NS)
+		drop_first(u);
 	if (!u->queue_n || u->queue[u->queue_first].t_ns > now_ns)
 		return false;
 	*f = u->queue[u->queue_first].frame;
-	u->queue_first = (u->queue_first + 1) % IMU_UNIT_FRAMES_MAX;
-	u->queue_n--;
+	drop_first(u);
 	return true;
 }
 

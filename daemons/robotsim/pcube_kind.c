@@ -37,6 +37,20 @@ static struct sim_shaft *shaft(void *state, unsigned int n)
 	return n ? NULL : &((struct pcube *)state)->shaft;
 }
 
+static void place(void *state, double rad)
+{
+	struct pcube *m = state;
+	const struct pcube_settings settings = m->settings;
+	const bool coupled = m->shaft.coupled;
+	struct pcube_settings there = settings;
+
+	there.position = rad;
+	there.moving = 0;
+	pcube_start(m, m->values.address, &there, m->t_ns);
+	m->settings = settings;
+	m->shaft.coupled = coupled;
+}
+
 /* ---- on command ---- */
 
 static bool other_fault(struct pcube *m, const char *word, bool clear, int64_t t_ns)
@@ -141,4 +155,5 @@ const struct sim_kind pcube_kind = {
 				       "boot", "voltage", "refused", "wrong_after_reset", NULL },
 	.report = report,
 	.shaft = shaft,
+	.place = place,
 };

@@ -19,6 +19,7 @@
  *	sim.c		the table of kinds, units, names
  *	sim_bus.c	units on their buses
  *	sim_body.c	the body of the robot, and the units that are coupled with it
+ *	sim_keep.c	where the body is, for the robotsim that follows
  *	sim_control.c	RUN/robotsim: faults, pushes, reports, on command
  *	sim_run.c	robotsim run
  *	sim_ask.c	robotsim fault, push, set, report
@@ -37,13 +38,14 @@
 #define SIM_WRONG 100  /* exit status: the command line or the robot file makes no sense */
 #define SIM_FAILED 111 /* the world is not as it should be */
 
-#define SIM_UNITS_MAX 48
+#define SIM_UNITS_MAX 96
 #define SIM_FILTERS_MAX 4
 #define SIM_EARS_MAX 4
 #define SIM_TAGS_MAX (SIM_UNITS_MAX + SIM_EARS_MAX)
 #define SIM_ANSWER_MAX 65536
 #define SIM_SOCKET "robotsim"	     /* in RUN */
 #define SIM_STARTS "robotsim.starts" /* in RUN: how often it was started since it last ended as asked */
+#define SIM_KEEP "robotsim.body"     /* in RUN: where the body is */
 #define SIM_BODY "body"		     /* its name in commands */
 #define SIM_BODY_STEP_NS 500000
 #define SIM_PENDING_MAX 256
@@ -100,6 +102,7 @@ struct sim_kind {
 	/* For a body (body.h); NULL where there is none. */
 	struct sim_shaft *(*shaft)(void *state, unsigned int n); /* the n-th of this unit; NULL: there are n */
 	struct sim_motion *(*motion)(void *state);
+	void (*place)(void *state, double rad); /* its shaft, which it moves itself, once it has started; may be NULL */
 };
 
 /* An attachment to a bus. */
@@ -142,8 +145,19 @@ struct sim_unit {
 	uint64_t dropped; /* frames that never got to the bus */
 };
 
+/* Where the body is. */
+struct sim_place {
+	int64_t t_ns;
+	double travel_m, heading_rad, waist_rad;
+	uint32_t falls;
+	bool fallen;
+};
+
+struct sim_keep;
+
 struct sim_body {
 	bool is_there;
+	struct sim_keep *keep; /* NULL: none */
 	struct krang krang;
 	struct sim_unit *units[SIM_UNITS_MAX]; /* coupled */
 	size_t units_n;
@@ -230,6 +244,14 @@ void sim_turn(struct sim *sim, int64_t now_ns);				      /* what has come, and w
 void sim_beat(struct sim *sim, int64_t now_ns);				      /* a few times a second */
 bool sim_is_attached(const struct sim *sim, const struct sim_unit **missing); /* everywhere it has power */
 void sim_connect(struct sim *sim, struct sim_unit *unit);		      /* as its power and its cable are now */
+
+/* ---- sim_keep.c ---- */
+
+/* Maps RUN/robotsim.body; without it every start is as the robot file says. */
+void sim_keep_open(struct sim *sim, int folder);
+void sim_keep_close(struct sim *sim, int folder); /* it ends as asked: the next one begins as the robot file says */
+bool sim_keep_read(const struct sim_keep *keep, int64_t now_ns, struct sim_place *place); /* is there a recent one? */
+void sim_keep_write(struct sim_keep *keep, const struct sim_place *place);
 
 /* ---- sim_body.c ---- */
 

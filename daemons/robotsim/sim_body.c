@@ -170,6 +170,19 @@ static void publish(const struct sim_body *b)
 	port_put(b->port, &body);
 }
 
+static void keep(const struct sim_body *b)
+{
+	const struct krang *k = &b->krang;
+	const struct sim_place at = { .t_ns = b->t_ns,
+				      .travel_m = k->travel_m,
+				      .heading_rad = k->heading_rad,
+				      .waist_rad = k->waist_rad,
+				      .falls = k->falls,
+				      .fallen = k->mode == KRANG_FALLEN };
+
+	sim_keep_write(b->keep, &at);
+}
+
 static void step(struct sim_body *b)
 {
 	struct krang_input in = { .waist_rad = b->waist_rad,
@@ -187,6 +200,8 @@ static void step(struct sim_body *b)
 	krang_step(&b->krang, &in, STEP_S);
 	write_units(b);
 	b->input = in;
+	if (b->keep)
+		keep(b);
 	if (b->port && b->t_ns % PUBLISH_NS == 0)
 		publish(b);
 }
@@ -208,8 +223,28 @@ static void place(struct sim_body *b)
 	write_units(b);
 }
 
+/* After a robotsim that was killed: where that one left it, at rest.  A robot that lay on the floor is put up again. */
+static void place_again(struct sim_body *b, const struct sim_place *at)
+{
+	const struct sim_unit *waist = b->waist_unit;
+
+	b->krang.falls = at->falls;
+	if (at->fallen) {
+		place(b);
+		return;
+	}
+	if (waist && waist->kind->place)
+		waist->kind->place(waist->state, waist_sign(b) * at->waist_rad);
+	place(b);
+	b->krang.travel_m = at->travel_m;
+	b->krang.heading_rad = at->heading_rad;
+	write_units(b);
+}
+
 static void start_body(struct sim_body *b, int64_t t_ns)
 {
+	struct sim_place at;
+
 	for (int i = 0; i < 2; i++)
 		if (b->wheels[i])
 			b->wheels[i]->coupled = b->wheels[i]->driven = true;
@@ -217,7 +252,10 @@ static void start_body(struct sim_body *b, int64_t t_ns)
 		b->waist->coupled = true;
 	b->t_ns = t_ns - t_ns % SIM_BODY_STEP_NS; /* whenever it starts, its steps are the same */
 	b->random = ((uint64_t)b->krang.settings.seed + 1) * 0x9E3779B97F4A7C15u | 1;
-	place(b);
+	if (sim_keep_read(b->keep, t_ns, &at))
+		place_again(b, &at);
+	else
+		place(b);
 }
 
 static void start_unit(const struct sim_unit *unit, int64_t t_ns)

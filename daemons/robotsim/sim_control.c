@@ -303,6 +303,8 @@ int sim_control_open(struct sim_control *c, struct sim *sim, struct error_sink *
 	r = take(c, folder, errors);
 	if (!r)
 		sim->starts = count_start(folder);
+	if (!r)
+		sim_keep_open(sim, folder);
 	return r;
 }
 
@@ -322,6 +324,7 @@ void sim_control_reopen(struct sim_control *c)
 void sim_control_close(struct sim_control *c)
 {
 	unlinkat(c->folder, SIM_STARTS, 0);
+	sim_keep_close(c->server.context, c->folder);
 	place_leave(&c->place, c->folder);
 	query_server_close(&c->server);
 	replace(&c->folder, -1);

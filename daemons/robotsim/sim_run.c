@@ -9,6 +9,7 @@
 #include "channels/notify.h"
 #include "config/options.h"
 #include "config/run.h"
+#include "channels/vt_clock.h"
 #include "daemons/robotsim/sim.h"
 
 #define PROGRAM "robotsim"
@@ -38,7 +39,8 @@ static void be_real_time(int priority)
 
 	if (!priority)
 		return;
-	if (sched_setscheduler(0, SCHED_FIFO, &p))
+	/* All processes of a virtual clock have the same one. */
+	if (!vt_clock_end() && sched_setscheduler(0, SCHED_FIFO, &p))
 		error_say(PROGRAM, NULL, ERROR_WARNING, "no SCHED_FIFO priority %d: %s; going on without", priority,
 			  strerror(errno));
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))

@@ -1,6 +1,7 @@
-/* test_log_binary.c: damaged files of pcap, pcapng and BLF, each with its message, and what is still read of them. */
+/* test_log_binary.c: damaged files of pcap, pcapng, BLF and MCAP: their messages, and what is still read of them. */
 #include "test/channels/testcase.h"
 
+#include "can/log_mcap.h"
 #include "can/log_parse.h"
 #include "test/can/test_log_lib.h"
 
@@ -320,5 +321,25 @@ TEST(other_objects_of_blf)
 	TEST_ASSERT_EQUAL_STRING("(0000000000.000050) can1 00000123##7BBAA00000000000000000000 T\n"
 				 "(0000000000.000000) can0 20000080#0000000000000000\n",
 				 log_rest());
+	log_close(&log_in);
+}
+
+/* Without the MCAP reader, which is part of the tools: what it hands on. */
+TEST(a_frame_of_mcap_with_a_negative_time_is_damaged)
+{
+	static const int64_t times[] = { 5000, -1, INT64_MIN, 7000 };
+	struct log_mcap_item item = { .bus = "can0", .frame = { .id = 0x123 } };
+
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file("", 0), 0, &log_errors));
+	log_in.format = LOG_MCAP;
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		item.t_ns = times[i];
+		memcpy(log_in.buffer + log_in.end, &item, sizeof(item));
+		log_in.end += sizeof(item);
+	}
+	TEST_ASSERT_EQUAL_STRING("(0000000000.000005) can0 123#\n(0000000000.000007) can0 123#\n", log_rest());
+	TEST_ASSERT_EQUAL_STRING(FILE_PATH ": record 2: the time is out of range\n" FILE_PATH
+					   ": record 3: the time is out of range\n",
+				 log_said);
 	log_close(&log_in);
 }

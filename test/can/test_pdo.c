@@ -152,6 +152,17 @@ TEST(a_check_writes_nothing)
 	TEST_ASSERT_EQUAL(0, node.writes);
 }
 
+/* The node may be another one by then: what it was before must not count. */
+TEST(what_was_read_is_forgotten_by_the_next_beginning)
+{
+	begin();
+	TEST_ASSERT_EQUAL(PDO_DONE, run(&script, &sdo, PDO_WRITE));
+	TEST_ASSERT_EQUAL(200, pdo_value(&script, 0x20D8, 0x0C));
+	pdo_begin(&script, PDO_WRITE);
+	TEST_ASSERT_EQUAL(0, pdo_value(&script, 0x20D8, 0x0C));
+	TEST_ASSERT_EQUAL(PDO_DONE, run(&script, &sdo, PDO_CHECK)); /* what is to be written stays */
+}
+
 TEST(a_value_that_does_not_stay_is_found)
 {
 	begin();

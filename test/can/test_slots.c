@@ -48,6 +48,7 @@ enum op {
 	OP_NEXT,
 	OP_COUNT,
 	OP_STATE,
+	OP_PAUSE,
 };
 
 struct step {
@@ -85,6 +86,7 @@ struct step {
 		OP_COUNT, 0, 0, 0, (n), offsetof(struct slots_counts, field), __LINE__ \
 	}
 #define STATE(state, since_us) STEP(OP_STATE, since_us, 0, 0, state)
+#define PAUSE(us, to_us) STEP(OP_PAUSE, us, 0, 0, to_us)
 
 static char said[ERROR_LINE_MAX];
 
@@ -186,6 +188,9 @@ static void act(const struct step *step)
 		break;
 	case OP_RECEIVED:
 		slots_received(&slots, &frame, now_ns);
+		break;
+	case OP_PAUSE:
+		slots_paused(&slots, now_ns, step->is * US_NS);
 		break;
 	case OP_OVERFLOW:
 		slots_overflow(&slots, now_ns);
@@ -610,6 +615,44 @@ TEST(a_short_deadline_is_not_yet_a_stall)
 	    STATE(SLOTS_STALLED, 2480));
 	start(&(struct slots_options){ .bitrate = 125000 });
 	RUN(PUT(0, SHORT, 1), TAKE(0, SHORT, 1), NEXT(5840));
+}
+
+TEST(a_pause_puts_the_stall_off)
+{
+	/* Without it, after 100 ms; it was at 2 ms when it began. */
+	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), PAUSE(2 * MS, 42 * MS), NEXT(140 * MS), NONE(140 * MS - 1),
+	    STATE(SLOTS_RUNNING, 0), NONE(140 * MS), STATE(SLOTS_STALLED, 140 * MS));
+}
+
+/* The wire has to have had time: the pause may have begun before it was noticed. */
+TEST(after_a_pause_there_is_the_shortest_time_and_an_eighth_of_it_at_least)
+{
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PAUSE(5 * MS, 40 * MS), NONE(40 * MS), NONE(46854),
+	    STATE(SLOTS_RUNNING, 0), NONE(46855), STATE(SLOTS_STALLED, 46855));
+	start(NULL);
+	RUN(PUT(0, REF, 1), TAKE(0, REF, 1), PAUSE(5 * MS, 805 * MS), NONE(805 * MS), NONE(817479),
+	    STATE(SLOTS_RUNNING, 0), NONE(817480), STATE(SLOTS_STALLED, 817480));
+}
+
+/* All processes send at once what they were late with. */
+TEST(a_frame_of_after_a_pause_has_that_time_too)
+{
+	RUN(PAUSE(0, 80 * MS), PUT(81 * MS, SHORT, 1), TAKE(81 * MS, SHORT, 1), NEXT(92480), NONE(92479),
+	    STATE(SLOTS_RUNNING, 0), NONE(92480), STATE(SLOTS_STALLED, 92480));
+}
+
+TEST(a_pause_of_before_changes_nothing)
+{
+	RUN(PAUSE(0, 10 * MS), PUT(10 * MS, REF, 1), TAKE(10 * MS, REF, 1), NEXT(15 * MS), NONE(15 * MS),
+	    STATE(SLOTS_STALLED, 15 * MS));
+}
+
+/* A bus that is dead is found however often the process pauses: all time between counts. */
+TEST(a_stall_is_found_between_pauses)
+{
+	RUN(PUT(0, SLOW, 1), TAKE(0, SLOW, 1), PAUSE(10 * MS, 50 * MS), NONE(50 * MS), PAUSE(80 * MS, 120 * MS),
+	    NEXT(180 * MS), NONE(180 * MS - 1), STATE(SLOTS_RUNNING, 0), NONE(180 * MS),
+	    STATE(SLOTS_STALLED, 180 * MS));
 }
 
 TEST(receiving_puts_the_stall_off)

@@ -42,6 +42,7 @@ static struct frame bytes(const char *hex)
  *	m may it be asked?  =0, =B busy		p put, which it may be		s on the wire
  *	l lost, perhaps sent			x lost, not sent
  *	r a reply: =A the answer, =a one of several frames of it, =L late, =N of no request
+ *	P a pause of 40 ms, which ends then
  *	d what is due: =- nothing, R sent again, U unanswered; D: the next try is refused */
 struct course {
 	const char *name;
@@ -114,6 +115,14 @@ static const struct course courses[] = {
 	{ "of two tries one is not sent", 2, 3,
 	  "p1000 s1000 d1021=R x1021 d1021=U r1022=L r1022=L m1022=B r1022=L m1022=0" },
 	{ "a stray confirmation owes all of them", 1, 2, "s1000 r1001=L m1001=B r1002=L m1002=0" },
+	{ "time in a pause does not count", 1, 1, "p1000 s1000 P1040 d1059=- d1060=- r1060=A m1060=0" },
+	{ "but the rest does", 1, 1, "p1000 s1000 P1040 d1060=- d1061=U r1062=L m1062=0" },
+	{ "a request that was confirmed late", 1, 1, "p1000 P1040 s1000 d1060=- r1060=A m1060=0" },
+	{ "a reply in a pause that was read late", 1, 1, "p1000 s1000 r1015=A P1040 m1040=0" },
+	{ "is the answer, too", 1, 1, "p1000 s1000 P1040 r1015=A m1040=0" },
+	{ "a pause of before", 1, 1, "P1000 p1000 s1000 d1020=- d1021=U" },
+	{ "what is owed is owed as long, without the pause", 1, 1,
+	  "p1000 s1000 d1021=U P1060 d1140=- m1140=B d1141=- m1141=0" },
 	{ "0 is one", 0, 0, "p1000 s1000 r1001=A p1010 s1010 d1031=U r1032=L m1032=0" },
 };
 
@@ -136,6 +145,9 @@ static void one_step(const struct course *c, const char *step)
 		return;
 	case 's':
 		drv_ask_sent(&ask, SEND, &request, t_ns);
+		return;
+	case 'P':
+		drv_ask_paused(&ask, t_ns - 40 * MS, t_ns);
 		return;
 	case 'l':
 	case 'x':

@@ -1,5 +1,5 @@
 /* test_drv_bus.c: which row takes a frame, against a search through all of them. */
-#include "daemons/drv/drv_bus.h"
+#include "daemons/drv/drv_inside.h"
 #include "test/channels/testcase.h"
 
 static struct drv_bus bus;
@@ -154,5 +154,42 @@ TEST(bounds_are_read_by_bus_and_identifier)
 		drv_bus_add_send(&bus, &(struct drv_send){ .row = { .id = 0xef | FRAME_EXT } }, 3);
 		drv_bus_bounds(&bus, cases[i].text);
 		TEST_ASSERT_EQUAL_INT64_ARRAY_MESSAGE(cases[i].bounds_ns, bus.bounds_ns, 4, cases[i].text);
+	}
+}
+
+/* Of a driver whose events go nowhere. */
+TEST(a_frame_that_is_late_by_a_pause_is_not_reported)
+{
+	static const struct setup_bus setup = { .name = "torso" };
+	static const struct slots_row row = { .id = 0x201, .class = SLOTS_LATEST, .deadline_ns = 5000000 };
+	static struct drv drv;
+	static const struct {
+		int64_t from, to; /* ms; the frame was handed over at 100 and is there at 103 */
+		bool reported;
+	} pauses[] = {
+		{ 0, 0, true },	   { 101, 102, false }, { 50, 100, false },
+		{ 50, 92, false }, { 50, 90, true },	{ 103, 140, true },
+	};
+	const struct frame frame = { .id = 0x201 };
+
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(*pauses); i++) {
+		const int64_t ms = 1000000;
+
+		setUp();
+		memset(&drv, 0, sizeof(drv));
+		drv.report.port.type = msg_type_by_number(msg_event_number);
+		drv.report.holding = true;
+		bus.drv = &drv;
+		bus.setup = &setup;
+		bus.rows[0] = row;
+		bus.bounds_ns[0] = ms;
+		slots_init(&bus.slots, &row, 1, NULL, NULL);
+		slots_put(&bus.slots, 0, &frame, 100 * ms);
+		slots_take(&bus.slots, 100 * ms);
+		slots_handed(&bus.slots, 100 * ms);
+		slots_echo(&bus.slots, &frame, 103 * ms);
+		pauses_add(&bus.pauses, pauses[i].from * ms, pauses[i].to * ms);
+		drv_bus_check_bound(&bus, 0, 103 * ms, true);
+		TEST_ASSERT_EQUAL_MESSAGE(pauses[i].reported, drv.report.codes_n, "a row");
 	}
 }

@@ -30,7 +30,7 @@ static int jumping_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return 0;
 }
 
-static const struct clock_source jumping = { jumping_now, jumping_now, jumping_wait, NULL, NULL };
+static const struct clock_source jumping = { jumping_now, jumping_now, jumping_wait, NULL, NULL, NULL };
 
 void setUp(void)
 {

@@ -369,11 +369,11 @@ static char claim_line[ERROR_LINE_MAX];
 static int try_claim(const char *what)
 {
 	struct error_sink errors = { error_keep_last, claim_line, 0 };
-	const int fd = claim("wire:nowhere", what, &errors);
+	struct claim_set set = { 0 };
+	const int status = claim_interface(&set, "wire:nowhere", what, &errors, &errors);
 
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 ? fd : 0;
+	claim_release(&set);
+	return status;
 }
 
 static int claim_results[9];
@@ -433,8 +433,10 @@ static int add_on_the_second_bus(struct drv *drv, struct error_sink *errors)
 static void try_second_bus(void)
 {
 	struct error_sink errors = { error_keep_last, claim_line, 0 };
+	struct claim_set set = { 0 };
 
-	claim_results[0] = claim("wire:other", "205", &errors);
+	claim_results[0] = claim_interface(&set, "wire:other", "205", &errors, &errors);
+	claim_release(&set);
 	claim_results[1] = try_claim("205");
 	drv_lib_stop();
 }
@@ -448,7 +450,8 @@ TEST(on_every_bus)
 	TEST_ASSERT_EQUAL(0, claim_results[1]);
 }
 
-static int held;
+static struct claim_set held;
+static int stolen_fd;
 
 static void what_is_taken_is_the_world_with_a_name(const char *what)
 {
@@ -456,13 +459,12 @@ static void what_is_taken_is_the_world_with_a_name(const char *what)
 	char line[256];
 
 	fake.plan = add_claims;
-	held = claim("wire:nowhere", what, &errors);
-	TEST_ASSERT(held >= 0);
-	TEST_ASSERT_EQUAL(111, drv_lib_main(ON_WIRE));
+	TEST_ASSERT_EQUAL(0, claim_interface(&held, "wire:nowhere", what, &errors, &errors));
+	TEST_ASSERT_EQUAL(112, drv_lib_main(ON_WIRE));
 	snprintf(line, sizeof(line), "faked[arm]: fatal: %s of wire:nowhere is taken by %s, process %d of uid %d\n",
 		 what, program_invocation_short_name, (int)getpid(), (int)geteuid());
 	said_only(line);
-	close(held);
+	claim_release(&held);
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
 	TEST_ASSERT(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* what was not opened is not closed */
 }
@@ -481,25 +483,24 @@ static int hold_channel(const char *channel)
 {
 	struct error_sink errors = { error_keep_last, claim_line, 0 };
 
-	return claim_channel(drv_lib_channel(channel), &errors);
+	return claim_channel(&held, drv_lib_channel(channel), &errors, &errors);
 }
 
 TEST(a_state_has_one_writer)
 {
 	char line[256];
 
-	held = hold_channel("arm-state");
-	TEST_ASSERT(held >= 0);
-	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
+	TEST_ASSERT_EQUAL(0, hold_channel("arm-state"));
+	TEST_ASSERT_EQUAL(112, drv_lib_run(10, ""));
 	snprintf(line, sizeof(line), "is taken by %s, process %d of uid %d\n", program_invocation_short_name,
 		 (int)getpid(), (int)geteuid());
 	said(line);
 	drv_lib_driver.state_channel = "robot-arms";
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
-	close(held);
-	held = hold_channel("robot-arms");
-	TEST_ASSERT_EQUAL(111, drv_lib_run(10, ""));
-	close(held);
+	claim_release(&held);
+	TEST_ASSERT_EQUAL(0, hold_channel("robot-arms"));
+	TEST_ASSERT_EQUAL(112, drv_lib_run(10, ""));
+	claim_release(&held);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 }
 
@@ -510,16 +511,71 @@ TEST(a_name_too_long_for_a_channel_is_a_configuration)
 	said_only("faked[arm]: fatal: arm-state: the channel's name is longer than 63 bytes\n");
 }
 
+static int lock_one(int flags)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/.endplate-claims-%u", drv_lib.folder, (unsigned int)geteuid());
+	if (flags & O_EXCL)
+		unlink(path);
+	stolen_fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
+	return claim_file_lock(stolen_fd, claim_file_byte("wire/nowhere.201"));
+}
+
+static void remove_claims(void)
+{
+	lock_one(O_CREAT | O_EXCL);
+	close(stolen_fd);
+}
+
+static void see_none(void)
+{
+	claim_results[1] = lock_one(0);
+	close(stolen_fd);
+}
+
+static void see_claims(void)
+{
+	claim_results[0] = lock_one(0);
+	close(stolen_fd);
+	drv_lib_stop();
+}
+
+TEST(claims_whose_file_was_removed_are_taken_again_after_a_second)
+{
+	drv_lib_at(2, remove_claims);
+	drv_lib_at(500000000 / DRV_LIB_TICK_NS, see_none);
+	drv_lib_at(2 + 1000000000 / DRV_LIB_TICK_NS, see_claims);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
+	TEST_ASSERT_EQUAL(-EBUSY, claim_results[0]);
+	TEST_ASSERT_EQUAL(0, claim_results[1]);
+	TEST_ASSERT_EQUAL(0, drv_lib_events("claim-lost"));
+}
+
+static void steal_claims(void)
+{
+	lock_one(O_CREAT | O_EXCL);
+}
+
+TEST(a_claim_that_was_lost_with_its_file_is_an_event)
+{
+	drv_lib_at(2, steal_claims);
+	drv_lib_at(3 + 2000000000 / DRV_LIB_TICK_NS, drv_lib_stop);
+	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
+	close(stolen_fd);
+	TEST_ASSERT_EQUAL(1, drv_lib_events("claim-lost"));
+	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("claim-lost")->text, "was removed, and another process"));
+}
+
 TEST(a_log_is_not_claimed)
 {
 	char interface[128];
 	struct error_sink errors = { error_keep_last, claim_line, 0 };
 
 	snprintf(interface, sizeof(interface), "log:%s/log", drv_lib.folder);
-	held = claim(interface, "201", &errors);
-	TEST_ASSERT(held >= 0);
+	TEST_ASSERT_EQUAL(0, claim_interface(&held, interface, "201", &errors, &errors));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
-	close(held);
+	claim_release(&held);
 }
 
 /* ---- channels ---- */
@@ -648,13 +704,13 @@ int execv(const char *path, char *const argv[])
 	return -1;
 }
 
-/* stdin of a spare: a byte, or nothing, and its end. */
-static void stand_by(const char *go)
+/* stdin of a spare: "", with its zero, which says that it is needed and has no place on a clock; then its end. */
+static void stand_by(bool needed)
 {
 	int ends[2];
 
 	TEST_ASSERT_EQUAL(0, pipe(ends));
-	TEST_ASSERT_EQUAL(strlen(go), write(ends[1], go, strlen(go)));
+	TEST_ASSERT_EQUAL(needed, write(ends[1], "", needed));
 	dup2(ends[0], STDIN_FILENO);
 	close(ends[0]);
 	close(ends[1]);
@@ -663,7 +719,7 @@ static void stand_by(const char *go)
 
 TEST(a_spare_that_is_needed_is_a_driver)
 {
-	stand_by("g");
+	stand_by(true);
 	drv_lib_at(2, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:here"));
 	TEST_ASSERT_EQUAL(1, STATE(0)->header.incarnation);
@@ -685,7 +741,7 @@ static void open_early(unsigned int fail, unsigned int expected)
 	opens_that_fail = fail;
 	drv_lib_driver.open = open_or_fail;
 	drv_lib_driver.opens_early = true;
-	stand_by("g");
+	stand_by(true);
 	drv_lib_at(2, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:here"));
 	TEST_ASSERT_EQUAL(expected, opens);
@@ -703,7 +759,7 @@ TEST(channels_that_a_spare_could_not_open_are_tried_again)
 
 TEST(a_spare_that_is_not_needed_ends_and_has_published_nothing)
 {
-	stand_by("");
+	stand_by(false);
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:here --set lock_memory=no"));
 	TEST_ASSERT_EQUAL(0, drv_lib.states_n);
 	unsetenv(STANDBY);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "channels/ach.h"
 #include "channels/ach_ring.h"
@@ -1059,7 +1060,7 @@ static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return ready;
 }
 
-static const struct clock_source patient = { patient_now, patient_now, patient_wait, NULL, NULL };
+static const struct clock_source patient = { patient_now, patient_now, patient_wait, NULL, NULL, NULL };
 
 static void be_patient(void)
 {
@@ -1206,8 +1207,9 @@ static int64_t now_with_few_descriptors(void)
 	return patient_ns;
 }
 
-static const struct clock_source frugal = { now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL,
-					    NULL };
+static const struct clock_source frugal = {
+	now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL, NULL, NULL
+};
 
 static void allow_as_before(void)
 {
@@ -1476,6 +1478,34 @@ TEST(removed_channels_are_made_again_within_a_second)
 	TEST_ASSERT_EQUAL(1, msg.header.incarnation);
 	TEST_ASSERT_EQUAL(1, msg.header.sequence);
 	TEST_ASSERT_EQUAL(1, drv_lib_seq("bus-chair"));
+}
+
+static int thief_fd;
+
+static void take_a_claim(void)
+{
+	char path[128], name[96];
+
+	snprintf(path, sizeof(path), "%s/shm/.endplate-claims-%u", drv_lib.folder, (unsigned int)geteuid());
+	snprintf(name, sizeof(name), "channel:%s", drv_lib_channel("arm-state"));
+	TEST_ASSERT_EQUAL(0, unlink(path));
+	thief_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	TEST_ASSERT_EQUAL(0, claim_file_lock(thief_fd, claim_file_byte(name)));
+}
+
+TEST(a_claim_taken_by_another_process_is_reported_within_a_second)
+{
+	char own[96];
+
+	snprintf(own, sizeof(own), "%s/shm", drv_lib.folder);
+	TEST_ASSERT_EQUAL(0, mkdir(own, 0700));
+	setenv("ACH_DIR", own, 1);
+	drv_lib_at(3, take_a_claim);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(2200, ""));
+	unsetenv("ACH_DIR");
+	close(thief_fd);
+	TEST_ASSERT_EQUAL(1, drv_lib_events("claim-lost"));
+	TEST_ASSERT_NOT_NULL(strstr(drv_lib_event("claim-lost")->text, "was removed, and another process has taken"));
 }
 
 /* ---- parts ---- */

@@ -65,6 +65,35 @@ TEST(a_sound_one_is_taken)
 	TEST_ASSERT_EQUAL(DRV_REF_TAKEN, drv_ref_check(&ref, sizeof(ref), &rules, NOW));
 }
 
+/* A writer that does not know of the virtual clock. */
+TEST(a_time_of_the_machine_is_taken_as_one_from_now)
+{
+	static const struct {
+		int64_t machine_ns, until_ns;
+		const char *verdict;
+		int64_t becomes_ns;
+	} rows[] = {
+		{ 0, NOW / 2 + 1, "past", NOW / 2 + 1 }, /* not on a virtual clock */
+		{ NOW / 2, NOW / 2 + 1, "taken", NOW + 1 },
+		{ NOW / 2, NOW / 2, "taken", NOW },
+		{ NOW / 2, NOW / 2 + AHEAD, "taken", NOW + AHEAD },
+		{ NOW / 2, NOW / 2 + AHEAD + 1, "past", NOW / 2 + AHEAD + 1 },
+		{ NOW / 2, NOW / 2 - 1, "past", NOW / 2 - 1 },
+		{ NOW / 2, NOW + 1, "taken", NOW + 1 }, /* it does know */
+		{ NOW / 2, NOW - 1, "past", NOW - 1 },
+		{ NOW / 2, 0, "no validity", 0 },
+		{ NOW - 2 * AHEAD, NOW - 2 * AHEAD, "past", NOW - 2 * AHEAD }, /* whose it is cannot be told */
+		{ NOW + 3 * AHEAD, NOW + 3 * AHEAD, "too far ahead", NOW + 3 * AHEAD },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		rules.machine_ns = rows[i].machine_ns;
+		ref.header.valid_until_ns = rows[i].until_ns;
+		TEST_ASSERT_EQUAL_STRING(rows[i].verdict, name_of(drv_ref_take(&ref, sizeof(ref), &rules, NOW)));
+		TEST_ASSERT_EQUAL_INT64(rows[i].becomes_ns, ref.header.valid_until_ns);
+	}
+}
+
 TEST(every_length_but_one_is_other_size)
 {
 	for (size_t len = 0; len <= sizeof(ref) + 8; len++) {

@@ -169,7 +169,7 @@ started+=("$host")
 lib_case "each has its channels and its life" wait_all common.lifecycle disarmed
 lib_case "one process" [ "$(cat "/proc/$host/task/"*/comm | sort | tr '\n' ' ')" = "a b drvhost " ]
 again() { # NAME
-	lib_matches 111 "exampled?$1?: fatal: channel $p$1-state is taken by drvhost, process $host of uid *" \
+	lib_matches 112 "exampled?$1?: fatal: channel $p$1-state is taken by drvhost, process $host of uid *" \
 		exampled --name "$1" --config "$f/lab.yaml"
 }
 lib_case "each claims its device" eval 'again a && again b'
@@ -206,7 +206,7 @@ fails() { # the second claims what the first has
 
 	timeout 20 drvhost "${two[@]:0:6}" exampled.so --name c --bus wire:a 2>"$f/fails" || status=$?
 	cat "$f/fails"
-	[ $status = 111 ] && grep -q '211 of wire:a is taken by' "$f/fails"
+	[ $status = 112 ] && grep -q '211 of wire:a is taken by' "$f/fails"
 }
 lib_case "one that fails ends the process, with its status" fails
 
@@ -230,7 +230,7 @@ LAUNCH
 { kill -KILL "${started[@]}" && wait "${started[@]}"; } 2>/dev/null || true
 rm -rf "$f/run" /dev/shm/ach*-"$p"*
 begin
-(cd "$f" && exec achstart both.launch) 2>"$f/achstart" &
+(cd "$f" && exec achstart --real both.launch) 2>"$f/achstart" &
 started+=($!)
 supervisor=$!
 said() { [ "$(grep -c "$1" "$f/achstart")" -ge "${2:-1}" ]; }

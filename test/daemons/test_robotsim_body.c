@@ -1,6 +1,9 @@
 /* test_robotsim_body.c: simulated units that are coupled with a body: a module as the waist, and as wheels and inertial
  * sensor some that only this test has. */
+#include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "test/channels/testcase.h"
 
@@ -341,4 +344,72 @@ TEST(test_set_puts_it_back)
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(answer("set body waist=1"), "error waist: is set in the robot file"), said);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(answer("set body gear=0"), "below the minimum 1"), said);
 	TEST_ASSERT_EQUAL(1, sim.body.krang.falls);
+}
+
+/* ---- after a kill ---- */
+
+/* Another robotsim in that folder, at that time. */
+static void start_next(int folder, const char *settings, int64_t t_ns)
+{
+	char body[512];
+
+	snprintf(body, sizeof(body), KRANG ", settings: {%s}", settings);
+	TEST_ASSERT_EQUAL_MESSAGE(0, load(body, "position: -0.3"), said);
+	sim_keep_open(&sim, folder);
+	TEST_ASSERT_NOT_NULL(sim.body.keep);
+	now_ns = t_ns;
+	sim_start(&sim, now_ns);
+}
+
+TEST(killed_robotsim_leaves_the_body_where_it_is)
+{
+	char path[] = "/tmp/test_robotsim_body.XXXXXX";
+	const int folder = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY) : -1;
+	double travel_m, heading_rad;
+
+	TEST_ASSERT_TRUE(folder >= 0);
+	start_next(folder, "start: held", START_NS);
+	TEST_ASSERT_EQUAL_DOUBLE(0, sim.body.krang.travel_m);
+	base.left.current_a = 5;
+	pass(20 * MS);
+	((struct pcube *)sim.units[0].state)->joint.position = -0.8;
+	pass(20 * MS);
+	travel_m = sim.body.krang.travel_m;
+	heading_rad = sim.body.krang.heading_rad;
+	TEST_ASSERT_TRUE(travel_m != 0 && heading_rad != 0);
+	start_next(folder, "start: held", now_ns + 20 * MS);
+	TEST_ASSERT_EQUAL(KRANG_HELD, sim.body.krang.mode);
+	TEST_ASSERT_EQUAL_DOUBLE(travel_m, sim.body.krang.travel_m);
+	TEST_ASSERT_EQUAL_DOUBLE(heading_rad, sim.body.krang.heading_rad);
+	TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.8, sim.body.krang.waist_rad);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, krang_lean_rad(&sim.body.krang));
+	TEST_ASSERT_TRUE(((struct pcube *)sim.units[0].state)->shaft.coupled);
+	pass(MS);
+	start_next(folder, "start: held", now_ns + 6000 * MS); /* another run */
+	TEST_ASSERT_EQUAL_DOUBLE(0, sim.body.krang.travel_m);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 0.3, sim.body.krang.waist_rad);
+	pass(MS);
+	start_next(folder, "start: held", now_ns - 1000 * MS); /* of another clock */
+	TEST_ASSERT_EQUAL_DOUBLE(0, sim.body.krang.travel_m);
+	sim_keep_close(&sim, folder);
+	close(folder);
+	TEST_ASSERT_EQUAL(0, rmdir(path));
+}
+
+TEST(killed_robotsim_of_a_fallen_body_begins_where_start_says)
+{
+	char path[] = "/tmp/test_robotsim_body.XXXXXX";
+	const int folder = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY) : -1;
+
+	TEST_ASSERT_TRUE(folder >= 0);
+	start_next(folder, "start: standing, disturbance: 5", START_NS);
+	pass(6000 * MS);
+	TEST_ASSERT_EQUAL(KRANG_FALLEN, sim.body.krang.mode);
+	start_next(folder, "start: standing", now_ns + 20 * MS);
+	TEST_ASSERT_EQUAL(KRANG_STANDING, sim.body.krang.mode);
+	TEST_ASSERT_EQUAL_DOUBLE(0, sim.body.krang.travel_m);
+	TEST_ASSERT_EQUAL(1, sim.body.krang.falls);
+	sim_keep_close(&sim, folder);
+	close(folder);
+	TEST_ASSERT_EQUAL(0, rmdir(path));
 }

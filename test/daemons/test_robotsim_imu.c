@@ -38,6 +38,22 @@ TEST(a_dmu_at_rest_sends_the_frames_of_its_page)
 	TEST_ASSERT_EQUAL_STRING("040#0000000000000002 050#00000000060D0002", unit_sends(15 * MS));
 }
 
+/* All at once they would fill the bus after a pause of the machine.  The body advances its units in steps. */
+TEST(frames_that_waited_for_10_ms_are_not_sent)
+{
+	struct imu_unit *u = start("kind: dmu", QUIET ", streams: yes");
+	struct frame f;
+
+	for (int64_t t_ns = 0; t_ns <= 90 * MS; t_ns += MS)
+		sim.units[0].kind->advance(u, t_ns);
+	for (unsigned int i = 0; i < 4; i++) { /* those of 85 and 90 ms */
+		TEST_ASSERT_TRUE(sim.units[0].kind->send(u, 90 * MS, &f));
+		TEST_ASSERT_EQUAL_HEX32(i % 2 ? 0x050 : 0x040, f.id);
+		TEST_ASSERT_EQUAL_HEX8(0x11 + i / 2, f.data[7]);
+	}
+	TEST_ASSERT_FALSE(sim.units[0].kind->send(u, 90 * MS, &f));
+}
+
 /* The robot's y rate is the sensor's x at 90 degrees, and its x force the sensor's -y. */
 TEST(the_mounting_is_applied_inversely)
 {
