@@ -30,6 +30,11 @@ static uint64_t rated_cycles(const struct cycle *c)
 	return cycles < COUNTED_CYCLES_MIN ? COUNTED_CYCLES_MIN : cycles;
 }
 
+void cycle_paused(struct cycle *c, int64_t paused_ns)
+{
+	c->paused = paused_ns < CYCLE_PAUSE_NS ? 0 : (uint64_t)((paused_ns + c->period_ns - 1) / c->period_ns);
+}
+
 bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns)
 {
 	uint64_t skipped;
@@ -43,7 +48,8 @@ bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns)
 	}
 	c->now = cycle;
 	skipped = cycle - c->previous - 1;
-	c->skipped += skipped;
+	c->skipped += skipped > c->paused ? skipped - c->paused : 0;
+	c->paused = 0;
 	if (skipped)
 		c->kept = 0;
 	c->kept = late_ns < c->period_ns / 2 ? c->kept + 1 : 0;

@@ -36,9 +36,15 @@ struct cycle { /* begins as zeros but for */
 	uint64_t now, previous; /* numbers of this one and of the one before it that was not skipped */
 	uint64_t kept;		/* in a row: none skipped before, late by less than half a period */
 	uint64_t since;		/* the first that was not counted yet, */
-	uint64_t skipped;	/* and how many since then were skipped */
+	uint64_t skipped;	/* and how many since then were skipped, */
+	uint64_t paused;	/* but for so many of those before the next cycle, in a pause of the machine */
 	uint64_t counted, counted_skipped;
 };
+
+/* Of the time since the last cycle so much was a pause of the process: one as long as those that are reported is
+ * nobody's fault, while shorter ones show that the machine or the tick is too slow.  Before cycle_came. */
+#define CYCLE_PAUSE_NS 20000000
+void cycle_paused(struct cycle *c, int64_t paused_ns);
 
 /* A cycle has come.  true: a second is over, and counted_skipped of counted cycles were skipped in it. */
 bool cycle_came(struct cycle *c, uint64_t cycle, int64_t late_ns);

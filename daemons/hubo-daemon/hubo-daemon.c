@@ -47,6 +47,7 @@ static void turn(struct hubo *h, struct drv *drv, const struct drv_orders *order
 {
 	bool counted;
 
+	cycle_paused(&h->cycle, drv_paused_ns(drv, DRV_CHANNEL, h->began_ns));
 	note_time(h, orders->now_ns);
 	counted = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
 	for (unsigned int b = 0; b < h->buses; b++) {

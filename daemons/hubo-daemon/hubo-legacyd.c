@@ -9,6 +9,7 @@
 #include "daemons/drv/drv.h"
 #include "daemons/hubo-daemon/legacy.h"
 #include "launch/endplate/endplate.h"
+#include "launch/endplate/unheard.h"
 
 #define SILENT "silent" /* the fault */
 #define SOURCE "hubo-ach"
@@ -212,12 +213,13 @@ static void publish(struct legacyd *l, struct drv *drv, int64_t now_ns)
 static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 {
 	struct legacyd *l = self;
+	bool missing;
 
-	l->seen = !endplate_state(l->output, &l->state, sizeof(l->state), &l->view) &&
-		  !(l->view.doubts & ENDPLATE_SILENT) && l->state.count == HUBO_JOINTS;
+	missing = endplate_state(l->output, &l->state, sizeof(l->state), &l->view) || l->state.count != HUBO_JOINTS;
+	l->seen = !missing && !(l->view.doubts & ENDPLATE_SILENT);
 	if (l->seen)
 		drv_well(drv, DRV_ALL, SILENT);
-	else
+	else if (missing || unheard(drv, &l->view))
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state of a Hubo", l->settings.output);
 	drv_complete(drv);
 	if (!l->seen)

@@ -17,6 +17,7 @@ static const struct drv_driver driver = {
 	.rx = hubod_rx,
 	.answer = hubod_answer,
 	.sent = hubod_sent,
+	.lost = hubod_lost,
 	.fill = hubod_fill,
 	.verbs = hubod_verbs,
 	.request = hubod_request,

@@ -58,6 +58,8 @@ struct hubod_board {
 	bool silent;
 	bool status_known, is_on;     /* by its last status: bridges and control of all active motors are on */
 	bool was_on;		      /* by the status before, or that of the driver before this one */
+	bool home_on;		      /* its bridges were on since its last command to home */
+	unsigned int home_resets;     /* seen in this homing */
 	bool off;		      /* it was on and is off, not by a fault: in fault until it is asked for */
 	unsigned int stop_left;	      /* cycles in which its fingers are still ordered to stop */
 	bool referred;		      /* it got a reference from this driver: */
@@ -86,8 +88,11 @@ struct hubod_home { /* a homing under way */
 	uint32_t handle;
 	uint64_t wanted, left; /* joints */
 	uint64_t now;	       /* those of the stage that runs */
-	unsigned int stage;
-	int64_t began_ns; /* the stage */
+	uint64_t again;	       /* those of it whose command was lost */
+	int64_t began_ns;      /* the stage */
+	int64_t sent_ns;       /* the last command of it */
+	unsigned int resets;   /* of the board that has most */
+	int64_t silent_ns;     /* since when a board of it is silent; 0: none is */
 };
 
 struct hubod_read { /* parameters under way */
@@ -230,7 +235,10 @@ int hubod_comply_set(struct hubod *h, struct drv *drv, uint64_t joints, enum com
 
 /* hubod_home.c */
 int hubod_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key, int64_t now_ns);
+void hubod_lost(void *self, struct drv *drv, unsigned int row, const struct frame *frame);
 int hubod_cancel(void *self, struct drv *drv, uint32_t handle, int why);
+/* A status of a board says whether bridges are on. */
+void hubod_home_status(struct hubod *h, struct drv *drv, unsigned int board, bool driver_on);
 void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *orders);
 
 /* hubod_param.c */

@@ -7,6 +7,7 @@
 #include "daemons/hubo-daemon/hubod.h"
 
 #define BIT(joint) (1ull << (joint))
+#define RESETS_MAX 3 /* of a board in one homing: a supply that breaks down under load will not end by itself */
 
 enum stage { STAGE_FINGERS, STAGE_WRISTS, STAGE_NECK, STAGE_ARMS, STAGE_WAIST, STAGE_LEGS, STAGES };
 
@@ -38,28 +39,33 @@ static uint64_t legs(void)
 	return joints;
 }
 
+static int command(struct hubod *h, struct drv *drv, int joint)
+{
+	const int32_t motor = (int32_t)h->joints[joint].motor + 1;
+
+	h->joints[joint].homed = false;
+	h->boards[h->joints[joint].board].home_on = false;
+	if (!h->boards[h->joints[joint].board].is_on)
+		hubod_enable(h, drv, h->joints[joint].board);
+	return hubod_command(h, drv, h->joints[joint].board, JMC_HOME, 0, &motor);
+}
+
 /* The joints of the next stage that has any get their command. */
 static void begin_stage(struct hubod *h, struct drv *drv, int64_t now_ns)
 {
 	struct hubod_home *home = &h->home;
 
-	home->now = 0;
+	home->now = home->again = 0;
+	home->silent_ns = 0;
 	for (int stage = 0; stage < STAGES && !home->now; stage++)
 		for (int i = 0; i < HUBO_JOINTS; i++)
 			if (home->left & BIT(i) && stage_of(i) == (enum stage)stage)
 				home->now |= BIT(i);
-	for (int i = 0; i < HUBO_JOINTS; i++) {
-		const int32_t motor = (int32_t)h->joints[i].motor + 1;
-
-		if (!(home->now & BIT(i)))
-			continue;
-		h->joints[i].homed = false;
-		if (!h->boards[h->joints[i].board].is_on)
-			hubod_enable(h, drv, h->joints[i].board);
-		hubod_command(h, drv, h->joints[i].board, JMC_HOME, 0, &motor);
-	}
+	for (int i = 0; i < HUBO_JOINTS; i++)
+		if (home->now & BIT(i) && command(h, drv, i))
+			home->again |= BIT(i);
 	home->left &= ~home->now;
-	home->began_ns = now_ns;
+	home->began_ns = home->sent_ns = now_ns;
 	hubod_quiet(h, now_ns + h->settings.quiet_home_ns);
 }
 
@@ -97,8 +103,10 @@ static const char *trouble_of(const struct hubod *h, const struct hubod_joint *j
 {
 	if (!orders->armed)
 		return "the robot is not armed any more";
-	if (h->boards[j->board].silent)
+	if (h->boards[j->board].silent && orders->now_ns - h->home.silent_ns >= h->settings.home_wait_ns)
 		return "its board does not reply";
+	if (h->home.resets > RESETS_MAX)
+		return "a board is reset again and again";
 	if (j->flags & JMC_FAULTS)
 		return "its board reports a fault";
 	if (orders->now_ns - h->home.began_ns > h->settings.home_time_ns)
@@ -106,14 +114,94 @@ static const char *trouble_of(const struct hubod *h, const struct hubod_joint *j
 	return NULL;
 }
 
+static bool is_silent(const struct hubod *h)
+{
+	for (int i = 0; i < HUBO_JOINTS; i++)
+		if (h->home.now & BIT(i) && h->boards[h->joints[i].board].silent)
+			return true;
+	return false;
+}
+
+/* A board that is silent may do what it was ordered to, so nothing is sent to it until it is heard. */
+static void repeat_lost(struct hubod *h, struct drv *drv, int64_t now_ns)
+{
+	uint64_t again = 0;
+
+	for (int i = 0; i < HUBO_JOINTS; i++) {
+		struct hubod_board *b = &h->boards[h->joints[i].board];
+
+		if (!(h->home.again & BIT(i)) || b->silent || drv_bus_dead(drv, b->bus))
+			continue;
+		again |= BIT(i);
+		b->is_on = false; /* what switches it on may be lost, too */
+	}
+	for (int i = 0; i < HUBO_JOINTS; i++)
+		if (again & BIT(i) && !command(h, drv, i)) {
+			h->home.again &= ~BIT(i);
+			h->home.sent_ns = now_ns;
+		}
+}
+
+/* Its bridges were on since it was told to home, and are off: it has started again, and knows neither the command nor
+ * a zero.  Joints that came home in an earlier stage follow after this one. */
+void hubod_home_status(struct hubod *h, struct drv *drv, unsigned int board, bool driver_on)
+{
+	struct hubod_home *home = &h->home;
+	struct hubod_board *b = &h->boards[board];
+	uint64_t joints = 0;
+
+	for (int i = 0; i < HUBO_JOINTS; i++)
+		if (home->wanted & ~home->left & BIT(i) && h->joints[i].board == board)
+			joints |= BIT(i);
+	if (!home->on || !joints || driver_on || !b->home_on) {
+		b->home_on |= driver_on;
+		return;
+	}
+	b->home_on = b->is_on = false;
+	if (++b->home_resets > home->resets)
+		home->resets = b->home_resets;
+	home->again |= joints & home->now;
+	home->left |= joints & ~home->now;
+	drv_event(drv, MSG_SEVERITY_WARNING, "homing-again", "%s was reset: its joints are homed again",
+		  b->table->name);
+}
+
+/* A frame to a board that switches it on or homes its joints: those that are not home need it. */
+void hubod_lost(void *self, struct drv *drv, unsigned int row, const struct frame *frame)
+{
+	struct hubod *h = self;
+
+	(void)drv;
+	(void)frame;
+	for (int i = 0; i < HUBO_JOINTS && h->home.on; i++)
+		if (h->home.now & BIT(i) && h->boards[h->joints[i].board].home == row && !h->joints[i].homed)
+			h->home.again |= BIT(i);
+}
+
+static void watch_silence(struct hubod *h, struct drv *drv, int64_t now_ns)
+{
+	const bool silent = is_silent(h);
+
+	if (silent && !h->home.silent_ns) {
+		h->home.silent_ns = now_ns;
+		drv_event(drv, MSG_SEVERITY_WARNING, "homing-waits", "homing waits for a board that does not reply");
+	} else if (!silent && h->home.silent_ns) {
+		h->home.silent_ns = 0;
+		drv_event(drv, MSG_SEVERITY_INFO, "homing-goes-on", "homing goes on: all boards reply again");
+	}
+}
+
 void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *orders)
 {
 	struct hubod_home *home = &h->home;
-	bool done = orders->now_ns - home->began_ns > h->settings.quiet_home_ns;
+	bool done = orders->now_ns - home->sent_ns > h->settings.quiet_home_ns;
 	char words[80];
 
 	if (!home->on)
 		return;
+	watch_silence(h, drv, orders->now_ns);
+	repeat_lost(h, drv, orders->now_ns);
+	done &= !home->silent_ns && !home->again;
 	for (int i = 0; i < HUBO_JOINTS; i++) {
 		const struct hubod_joint *j = &h->joints[i];
 		const char *trouble;
@@ -152,6 +240,8 @@ int hubod_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *ke
 	if (hubod_comply_busy(h, drv))
 		return -EBUSY;
 	h->home = (struct hubod_home){ .on = true, .handle = handle, .wanted = joints, .left = joints };
+	for (unsigned int i = 0; i < h->boards_n; i++)
+		h->boards[i].home_resets = 0;
 	drv_homing(drv, true);
 	begin_stage(h, drv, now_ns);
 	return DRV_LATER;

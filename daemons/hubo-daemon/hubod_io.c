@@ -67,7 +67,7 @@ static bool is_home(const struct hubod *h, int joint, uint8_t flag)
 static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b, const struct frame *frame)
 {
 	struct jmc_status s;
-	bool faulty = false;
+	bool faulty = false, driver_on = false;
 
 	if (jmc_decode_status(&s, b->kind, frame))
 		return;
@@ -97,12 +97,15 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 		j->on = (s.flags[m] & needed) == needed;
 		b->is_on &= j->on;
 		faulty |= s.flags[m] & JMC_FAULTS;
+		driver_on |= s.flags[m] & JMC_DRIVER_ON;
 		j->home = s.home[m];
 		if (s.home[m] != JMC_HOME_UNKNOWN)
 			j->homed = is_home(h, joint, s.home[m]);
 	}
 	if (b->is_on)
 		hubod_set_off(h, drv, b, false);
+	if (!faulty)
+		hubod_home_status(h, drv, (unsigned int)(b - h->boards), driver_on);
 	if (h->home.on) /* it may end with control off; looked at afterwards */
 		return;
 	if (b->was_on && !b->is_on && !faulty) /* a motor that trips is off, too, and says why */

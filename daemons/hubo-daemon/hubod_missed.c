@@ -52,7 +52,8 @@ void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool du
 static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board *b, int64_t now_ns)
 {
 	const int64_t since_ns = b->heard_ns ? b->heard_ns : h->start_ns;
-	const bool silent = now_ns - since_ns > h->settings.silent_after_ns && (h->up || b->heard_ns);
+	const int64_t paused_ns = drv_paused_ns(drv, b->bus, since_ns);
+	const bool silent = now_ns - since_ns - paused_ns > h->settings.silent_after_ns && (h->up || b->heard_ns);
 	const unsigned int joint = hubod_first_joint(h, b);
 
 	if (silent && !b->silent)

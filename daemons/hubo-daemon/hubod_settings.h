@@ -12,7 +12,7 @@ struct hubod_settings {
 	enum hubod_second second_slot;
 	int64_t reply_late_ns, silent_after_ns;
 	int64_t quiet_start_ns, quiet_home_ns;
-	int64_t home_time_ns;
+	int64_t home_time_ns, home_wait_ns;
 	double home_tolerance_rad;
 	int64_t home_flags[4];
 	size_t home_flags_n;
@@ -44,6 +44,8 @@ static const struct settings_row hubod_settings_rows[] = {
 		  "no references for so long after a home command"),
 	HUBOD_ROW(DURATION, "home_time", home_time_ns, "30s", "1s", "10min",
 		  "a joint that is not home by then has failed"),
+	HUBOD_ROW(DURATION, "home_wait", home_wait_ns, "2s", "0", "30s",
+		  "homing waits so long for a board that falls silent, and then fails"),
 	HUBOD_ROW(REAL, "home_tolerance", home_tolerance_rad, "rad", "0.0075", "0.0001", "0.5",
 		  "a joint that is home is so near to 0"),
 	HUBOD_ROW(INTS, "home_flags", home_flags, home_flags_n, "", "6,2", "1", "15",

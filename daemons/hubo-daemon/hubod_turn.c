@@ -13,6 +13,7 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	const bool quiet = orders->tick_ns < h->quiet_until_ns || h->home.on;
 	bool counted, refers;
 
+	cycle_paused(&h->cycle, drv_paused_ns(drv, DRV_CHANNEL, h->began_ns));
 	h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
 	h->late_ns = orders->now_ns - h->began_ns;
 	counted = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);

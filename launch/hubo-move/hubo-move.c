@@ -3,7 +3,9 @@
  * Both motions begin from wherever the joints are, with READY_S to the first pose, again after each stop.  It moves
  * joints by name, so the device may be all of Hubo or a limb: one waves with hubo-rarm while another walks.
  */
+#include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +16,8 @@
 #define TICK_S 0.005
 #define LOOK_NS 50000000
 #define HOME_NS 300000000000
+#define HOME_TRIES 5
+#define HOME_AGAIN_NS 1000000000 /* between two of them */
 #define VALID_NS 20000000
 #define STEP_W (2 * M_PI / 1.5)
 #define WAVE_W (2 * M_PI / 1.0)
@@ -79,23 +83,56 @@ static double step(struct endplate_device *device, motion *moves, double t_s)
 	return endplate_put(device, &ref, sizeof(ref), VALID_NS) ? -READY_S : t_s;
 }
 
-/* Once it is armed. */
-static int home(struct endplate *robot, struct endplate_device *device, const char *driver)
+static int wait_armed(struct endplate *robot, struct endplate_device *device)
 {
 	struct endplate_view view = { .follows = 0 };
 	struct msg_joint_state state;
-	struct msg_reply reply = { 0 };
 	int status = 0;
 
-	while (!status && !view.follows) {
+	while (!status && (!view.follows || endplate_level(robot) != MSG_LEVEL_RUN)) {
 		status = endplate_wait(robot, LOOK_NS, NULL);
 		endplate_state(device, &state, sizeof(state), &view);
 	}
+	return status;
+}
+
+static bool stays_armed(struct endplate *robot, int64_t ns)
+{
+	bool armed = endplate_level(robot) == MSG_LEVEL_RUN;
+
+	for (; armed && ns > 0; ns -= LOOK_NS)
+		armed = !endplate_wait(robot, LOOK_NS, NULL) && endplate_level(robot) == MSG_LEVEL_RUN;
+	return armed;
+}
+
+static const char *why(int status, const struct msg_reply *reply)
+{
+	return *reply->error ? reply->error : *endplate_errstr() ? endplate_errstr() : endplate_strerror(status);
+}
+
+/* Not what another try does not change: a driver that was restarted, or whose supervisor starts it again, a board that
+ * fell silent or was reset, and a reply that did not come are other matters. */
+static bool is_final(int status)
+{
+	return status == -EINVAL || status == -ENOENT || status == -EACCES || status == -ECANCELED;
+}
+
+/* Once it is armed.  A homing that failed is tried again, but not after a stop: that is for a person to decide. */
+static int home(struct endplate *robot, struct endplate_device *device, const char *driver)
+{
+	struct msg_reply reply = { 0 };
+	int status = wait_armed(robot, device);
+
 	if (!status)
 		status = endplate_ask(robot, driver, MSG_VERB_HOME, "", "", HOME_NS, &reply);
+	for (int try = 2; try <= HOME_TRIES && status && !is_final(status) && stays_armed(robot, HOME_AGAIN_NS);
+	     try++) {
+		fprintf(stderr, "hubo-move: %s: not homed: %s; try %d of %d\n", driver, why(status, &reply), try,
+			HOME_TRIES);
+		status = endplate_ask(robot, driver, MSG_VERB_HOME, "", "", HOME_NS, &reply);
+	}
 	if (status)
-		fprintf(stderr, "hubo-move: %s: not homed: %s\n", driver,
-			*reply.error ? reply.error : endplate_strerror(status));
+		fprintf(stderr, "hubo-move: %s: not homed: %s\n", driver, why(status, &reply));
 	else
 		printf("%s: %s\n", driver, reply.value);
 	fflush(stdout);

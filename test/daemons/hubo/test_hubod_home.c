@@ -1,7 +1,9 @@
-/* test_hubod_home.c: homing by hubod: stage by stage, legs only when the robot hangs, all stop when one fails. */
+/* test_hubod_home.c: homing by hubod: stage by stage, legs only when the robot hangs, all stop when one fails, and a
+ * board that comes back is waited for. */
 #include "channels/clock.h"
 #include "channels/msg/msg.h"
 #include "test/channels/estop_talk.h"
+#include "test/can/wire_lib.h"
 #include "test/channels/testcase.h"
 #include "test/daemons/hubo/hubod_rig.h"
 
@@ -106,6 +108,101 @@ static void silence(void)
 static void estop(void)
 {
 	estop_talk_raise_both(MSG_LEVEL_ESTOP);
+}
+
+/* A board that misses replies goes on homing by itself, and hubod waits for it. */
+TEST(a_board_that_comes_back_is_homed)
+{
+	uint64_t id;
+
+	rig_up("quiet_home: 500ms, home_time: 20s");
+	id = rig_request(MSG_VERB_HOME, "rarm", "");
+	for (int k = 0; k < 1000 && !rig_count(HOME, 0x09, 0); k++)
+		rig_pass(10);
+	silence();
+	rig_pass(1500); /* home_wait is 2 s */
+	TEST_ASSERT_EQUAL_MESSAGE(0, hubod_rig.state.common.latches, "it does not wait");
+	TEST_ASSERT_TRUE(hubod_rig.state.status[rig_place("REB")] & MSG_JOINT_SILENT);
+	TEST_ASSERT_FALSE(is_homed("REB"));
+	rig_ask_sim("fault hubo.JMC9 silent clear");
+	TEST_ASSERT_EQUAL_MESSAGE(0, rig_result(id, LONG_MS), hubod_rig.reply.error);
+	TEST_ASSERT_EQUAL_MESSAGE(2, rig_count(HOME, 0x09, 0), "each of its two joints is homed once");
+	TEST_ASSERT_TRUE(is_homed("REB") && is_homed("RSP"));
+	rig_pass(700);
+	TEST_ASSERT_EQUAL(0, hubod_rig.state.common.latches);
+	TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, hubod_rig.state.common.lifecycle);
+}
+
+/* It has forgotten the command, so the joints would stay where they are until home_time. */
+TEST(a_board_that_was_reset_is_told_again)
+{
+	uint64_t id;
+
+	rig_up("quiet_home: 500ms, home_time: 20s");
+	id = rig_request(MSG_VERB_HOME, "rarm", "");
+	for (int k = 0; k < 1000 && !rig_count(HOME, 0x09, 0); k++)
+		rig_pass(10);
+	rig_pass(500);
+	rig_ask_sim("fault hubo.JMC9 power-off");
+	rig_ask_sim("fault hubo.JMC9 power-on");
+	TEST_ASSERT_EQUAL_MESSAGE(0, rig_result(id, LONG_MS), hubod_rig.reply.error);
+	TEST_ASSERT_EQUAL_MESSAGE(4, rig_count(HOME, 0x09, 0), "both of its joints, twice");
+	TEST_ASSERT_EQUAL_MESSAGE(2, rig_count(HOME, 0x08, 0), "other boards go on");
+	TEST_ASSERT_TRUE(is_homed("REB") && is_homed("RSP"));
+	rig_pass(700);
+	TEST_ASSERT_EQUAL(0, hubod_rig.state.common.latches);
+}
+
+/* Its zeros are gone with the command. */
+TEST(a_board_that_was_home_and_is_reset_comes_home_after_the_others)
+{
+	unsigned int before;
+	uint64_t id;
+
+	rig_up("quiet_home: 500ms, home_time: 20s");
+	id = rig_request(MSG_VERB_HOME, "rarm", "");
+	for (int k = 0; k < 1000 && !rig_count(HOME, 0x09, 0); k++)
+		rig_pass(10);
+	before = rig_count(HOME, 0x20, 0);
+	rig_ask_sim("fault hubo.EJMC0 power-off");
+	rig_ask_sim("fault hubo.EJMC0 power-on");
+	TEST_ASSERT_EQUAL_MESSAGE(0, rig_result(id, LONG_MS), hubod_rig.reply.error);
+	TEST_ASSERT_EQUAL(2 * before, rig_count(HOME, 0x20, 0));
+	TEST_ASSERT_TRUE(is_homed("RWY") && is_homed("REB"));
+}
+
+TEST(a_board_that_is_reset_again_and_again_ends_homing)
+{
+	uint64_t id;
+
+	rig_up("quiet_home: 500ms, home_time: 60s");
+	id = rig_request(MSG_VERB_HOME, "REB", "");
+	for (int k = 0; k < 6; k++) {
+		rig_pass(1000);
+		rig_ask_sim("fault hubo.JMC9 power-off");
+		rig_ask_sim("fault hubo.JMC9 power-on");
+	}
+	TEST_ASSERT_EQUAL(-EIO, rig_result(id, 2000));
+	TEST_ASSERT_EQUAL_STRING("REB: a board is reset again and again", hubod_rig.reply.error);
+	TEST_ASSERT_EQUAL(4, rig_count(HOME, 0x09, 0));
+}
+
+/* It was with the kernel when the link was reset: perhaps it was not sent, and without it no joint comes home. */
+TEST(a_home_command_that_was_lost_is_sent_again)
+{
+	uint64_t id;
+
+	rig_up("quiet_home: 500ms, home_time: 20s");
+	wire_lib_ask("wire:upper", "fault stuck 60s");
+	id = rig_request(MSG_VERB_HOME, "RSP", "");
+	rig_pass(20);
+	wire_lib_ask("wire:upper", "link reset host");
+	wire_lib_ask("wire:upper", "fault stuck off");
+	TEST_ASSERT_EQUAL_MESSAGE(0, rig_result(id, LONG_MS), hubod_rig.reply.error);
+	TEST_ASSERT_GREATER_OR_EQUAL(1, rig_count(HOME, 0x08, 0));
+	TEST_ASSERT_TRUE(is_homed("RSP"));
+	rig_pass(50);
+	TEST_ASSERT_EQUAL(0, hubod_rig.state.common.latches);
 }
 
 /* Of the right arm's boards those of the wrists come first, and are home when one of the others fails. */
