@@ -20,18 +20,19 @@
 #include "config/run.h"
 #include "config/text.h"
 #include "daemons/drv/report.h"
+#include "launch/blackbox/beside.h"
 #include "launch/blackbox/causes.h"
 #include "launch/blackbox/freeze.h"
 #include "launch/common/logs.h"
 
 #define PROGRAM "blackbox"
-#define BUSES_MAX 32
 #define PIECES 5	       /* of the window, and one that is written */
 #define LOOK_NS 10000000       /* between two looks at buses, events and stops */
 #define STATES_NS 500000000    /* between two looks at the states */
 #define HOLD_NS 5000000	       /* a frame may reach its socket this late, and still goes in order */
 #define MEMORY_BYTES (4 << 20) /* that wait for the disk, of buses and of channels */
 #define SCAN_NS 1000000000
+#define RECORDS 2
 #define NICE 10 /* controllers come first */
 
 struct blackbox_options {
@@ -70,10 +71,15 @@ static const struct settings_row rows[] = {
 static struct {
 	struct blackbox_options options;
 	const char *prefix;
-	char folder[RUN_PATH_MAX], bus_path[RUN_PATH_MAX], channels_path[RUN_PATH_MAX];
+	char folder[RUN_PATH_MAX];
+	/* Of the rolling record; the other one is that of an incident that is written. */
+	struct {
+		char bus[RUN_PATH_MAX], channels[RUN_PATH_MAX];
+	} records[RECORDS];
+	unsigned int record;
 
-	struct tap taps[BUSES_MAX];
-	struct tap_held *held[BUSES_MAX];
+	struct tap taps[ROBOT_BUSES_MAX];
+	struct tap_held *held[ROBOT_BUSES_MAX];
 	size_t buses;
 	struct ids ids;
 	struct writer *bus;
@@ -81,7 +87,8 @@ static struct {
 
 	struct recorder rec;
 	struct causes causes;
-	struct freeze incident;
+	struct freeze incident; /* its causes, as they are found */
+	struct beside job;
 	int64_t freeze_ns, quiet_ns; /* when to freeze; no other incident before */
 	int64_t started_ns;
 	uint64_t incidents, held_back; /* causes within --pause or --apart */
@@ -95,12 +102,6 @@ static void say_line(void *to, const char *line)
 {
 	(void)to;
 	report_say(&b.report, MSG_SEVERITY_WARNING, "channel", "%s", line);
-}
-
-static void say_error(void *to, const char *line)
-{
-	(void)to;
-	report_say(&b.report, MSG_SEVERITY_ERROR, "incident", "%s", line);
 }
 
 /* ---- buses ---- */
@@ -194,8 +195,8 @@ static int begin_record(struct error_sink *errors)
 		return error_refuse(errors, status, "%s", strerror(-status));
 	b.rec.sparse = true;
 	b.rec.polled = true; /* every LOOK_NS, in which no channel is overwritten as a whole */
-	options.path = b.bus_path;
-	channels.path = b.channels_path;
+	options.path = b.records[b.record].bus;
+	channels.path = b.records[b.record].channels;
 	channels.rotate_bytes *= 3;
 	channels.total_bytes *= 3;
 	scan();
@@ -203,14 +204,15 @@ static int begin_record(struct error_sink *errors)
 	return status ? status : recorder_begin(&b.rec, &channels, errors);
 }
 
-/* Without writer_finish, which takes a pending signal. */
-static void end_record(void)
+/* The writers are left, for the thread that waits for them; without writer_finish, which takes a pending signal. */
+static void end_record(struct writer **bus, struct writer **channels)
 {
 	recorder_turn(&b.rec, 0);
 	read_buses(CLOCK_NEVER);
 	b.lost += recorder_lost(&b.rec);
-	writer_close(b.bus);
-	b.bus = NULL;
+	*bus = b.bus;
+	*channels = b.rec.writer;
+	b.bus = b.rec.writer = NULL;
 	recorder_close(&b.rec);
 	memset(&b.rec, 0, sizeof(b.rec));
 }
@@ -227,25 +229,47 @@ static void remove_pieces(const char *whole)
 	free(pieces);
 }
 
-/* Makes an incident of the recording. */
+static void remove_records(void)
+{
+	for (int i = 0; i < RECORDS; i++) {
+		remove_pieces(b.records[i].bus);
+		remove_pieces(b.records[i].channels);
+	}
+}
+
+/* It is on the disk. */
+static void announce(void)
+{
+	struct beside *job = &b.job;
+
+	if (job->status) {
+		report_say(&b.report, MSG_SEVERITY_ERROR, "incident", "%s", job->why.text);
+		return;
+	}
+	b.incidents++;
+	report_say(&b.report, MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", job->name,
+		   job->freeze.causes[0].why);
+}
+
+/* Makes an incident of the recording.  The last one has ended. */
 static void freeze(void)
 {
-	struct error_sink lines = { say_error, NULL, 0 };
 	struct freeze *f = &b.incident;
-	char name[FREEZE_NAME_MAX];
+	struct beside *job = &b.job;
 
-	end_record();
+	end_record(&job->bus, &job->channels);
 	f->from_ns = f->causes[0].t_ns - b.options.window_ns;
-	if (!freeze_write(f, name, &lines)) {
-		b.incidents++;
-		report_say(&b.report, MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", name, f->causes[0].why);
-	}
+	f->bus = b.records[b.record].bus;
+	f->channels = b.records[b.record].channels;
+	job->freeze = *f;
+	b.record = (b.record + 1) % RECORDS;
 	b.quiet_ns = f->causes[0].t_ns + b.options.pause_ns;
 	b.freeze_ns = CLOCK_NEVER;
 	f->causes_n = 0;
 	f->more = 0;
-	remove_pieces(b.bus_path);
-	remove_pieces(b.channels_path);
+	beside_begin(job);
+	if (beside_waits() && beside_ended(job, true))
+		announce();
 }
 
 /* ---- the loop ---- */
@@ -262,6 +286,15 @@ static int64_t pieces_bytes(const char *whole)
 	return bytes;
 }
 
+static int64_t record_bytes(void)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < RECORDS; i++)
+		bytes += pieces_bytes(b.records[i].bus) + pieces_bytes(b.records[i].channels);
+	return bytes;
+}
+
 static void say_disk(void)
 {
 	const int bus = writer_stats(b.bus).error, error = bus ? bus : writer_stats(b.rec.writer).error;
@@ -269,7 +302,7 @@ static void say_disk(void)
 	if (error && error != b.disk)
 		report_say(&b.report, MSG_SEVERITY_ERROR, "disk",
 			   "unable to write: %s; the next %d MB wait in memory: %s", strerror(-error),
-			   MEMORY_BYTES >> 20, bus ? b.bus_path : b.channels_path);
+			   MEMORY_BYTES >> 20, bus ? b.records[b.record].bus : b.records[b.record].channels);
 	else if (!error && b.disk)
 		report_say(&b.report, MSG_SEVERITY_INFO, "disk", "the rolling record is written again");
 	b.disk = error;
@@ -303,8 +336,8 @@ static void say_cost(int64_t now_ns)
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause or --apart); record %.1f of %" PRId64
 		 " MB, %" PRIu64 " lost, memory %.1f MB, %.1f s of processor time in %.0f s",
-		 b.incidents, b.held_back, (double)(pieces_bytes(b.bus_path) + pieces_bytes(b.channels_path)) / 1e6,
-		 b.options.mb, b.lost + recorder_lost(&b.rec), own_memory(),
+		 b.incidents, b.held_back, (double)record_bytes() / 1e6, b.options.mb, b.lost + recorder_lost(&b.rec),
+		 own_memory(),
 		 (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 			 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6,
 		 (double)(now_ns - b.started_ns) / 1e9);
@@ -316,11 +349,21 @@ static void beat(int64_t now_ns)
 {
 	if (now_ns >= b.cost_ns)
 		say_cost(now_ns);
-	say_disk();
+	if (!b.job.on) /* the record of the incident has a part of the room until it is written */
+		say_disk();
 	notify_watchdog(&b.notify, now_ns);
 	report_tick(&b.report, now_ns);
 	port_reopen(&b.report.port, now_ns, SCAN_NS);
 	b.beat_ns = now_ns + NOTIFY_PERIOD_NS;
+}
+
+static void drop_record(void)
+{
+	struct writer *bus, *channels;
+
+	end_record(&bus, &channels);
+	writer_close(bus);
+	writer_close(channels);
 }
 
 static int run(struct error_sink *errors)
@@ -349,7 +392,9 @@ static int run(struct error_sink *errors)
 			causes_states(&b.causes);
 			b.states_ns = now_ns + STATES_NS;
 		}
-		if (now_ns >= b.freeze_ns) {
+		if (beside_ended(&b.job, false))
+			announce();
+		if (now_ns >= b.freeze_ns && !b.job.on) {
 			freeze();
 			status = begin_record(errors);
 		}
@@ -360,12 +405,15 @@ static int run(struct error_sink *errors)
 	}
 	causes_open(&b.causes, &b.rec);
 	causes_read(&b.causes);
+	if (beside_ended(&b.job, true))
+		announce();
 	if (!status && b.incident.causes_n)
 		freeze();
 	else if (b.bus)
-		end_record();
-	remove_pieces(b.bus_path);
-	remove_pieces(b.channels_path);
+		drop_record();
+	if (beside_ended(&b.job, true))
+		announce();
+	remove_records();
 	notify_stopping(&b.notify);
 	report_end(&b.report, clock_now_ns());
 	notify_close(&b.notify);
@@ -378,8 +426,8 @@ static int add_bus(const char *text)
 {
 	struct tap *t = &b.taps[b.buses];
 
-	if (b.buses == BUSES_MAX)
-		return program_wrong("more than %d buses", BUSES_MAX);
+	if (b.buses == ROBOT_BUSES_MAX)
+		return program_wrong("more than %d buses", ROBOT_BUSES_MAX);
 	if (tap_read(t, text))
 		return PROGRAM_WRONG;
 	for (size_t i = 0; i < b.buses; i++)
@@ -393,13 +441,13 @@ static int add_bus(const char *text)
 static int add_file(const char *path, struct error_sink *errors)
 {
 	static struct robot robot;
-	static char texts[BUSES_MAX][160];
+	static char texts[ROBOT_BUSES_MAX][160];
 	int status = 0;
 
 	if (robot_open(&robot, path, errors))
 		return PROGRAM_WRONG;
 	for (size_t i = 0; !status && i < robot.buses_n; i++) {
-		if (!strncmp(robot.buses[i].interface, "log:", 4) || b.buses == BUSES_MAX)
+		if (!strncmp(robot.buses[i].interface, "log:", 4))
 			continue;
 		snprintf(texts[b.buses], sizeof(texts[0]), "%s=%s", robot.buses[i].name, robot.buses[i].interface);
 		status = add_bus(texts[b.buses]);
@@ -428,8 +476,10 @@ static int make_folders(struct error_sink *errors)
 	if (fd < 0)
 		return PROGRAM_FAILED;
 	close(fd);
-	if (run_path(b.bus_path, "blackbox/bus.log", errors) ||
-	    run_path(b.channels_path, "blackbox/channels.rec", errors))
+	if (run_path(b.records[0].bus, "blackbox/bus.log", errors) ||
+	    run_path(b.records[0].channels, "blackbox/channels.rec", errors) ||
+	    run_path(b.records[1].bus, "blackbox/bus-b.log", errors) ||
+	    run_path(b.records[1].channels, "blackbox/channels-b.rec", errors))
 		return PROGRAM_FAILED;
 	if (b.options.folder) {
 		if (snprintf(b.folder, sizeof(b.folder), "%s", b.options.folder) >= (int)sizeof(b.folder))
@@ -444,8 +494,7 @@ static int make_folders(struct error_sink *errors)
 	}
 	if (mkdir(b.folder, 0750) && errno != EEXIST)
 		return program_fail("%s: %s", b.folder, strerror(errno));
-	remove_pieces(b.bus_path); /* of a predecessor that was killed */
-	remove_pieces(b.channels_path);
+	remove_records(); /* of a predecessor that was killed */
 	return 0;
 }
 
@@ -457,7 +506,7 @@ int main(int argc, char **argv)
 		.rows = rows,
 		.values = &b.options,
 		.arguments = "[[NAME=]BUS...]",
-		.arguments_max = BUSES_MAX,
+		.arguments_max = ROBOT_BUSES_MAX,
 		.version = OPTIONS_VERSION,
 		.notes = "achctl incident lists and shows incidents.\n",
 	};
@@ -475,12 +524,11 @@ int main(int argc, char **argv)
 	b.incident.folder = b.folder;
 	b.incident.keep = b.options.keep;
 	b.incident.total_bytes = b.options.total * 1000000;
-	b.incident.bus = b.bus_path;
-	b.incident.channels = b.channels_path;
 	b.incident.robot = b.options.robot ? b.options.robot : "robot";
 	b.started_ns = clock_now_ns();
 	b.incident.real_ns = clock_real_ns() - b.started_ns;
-	b.incident.alive = alive;
+	b.job.remove = remove_pieces;
+	b.job.alive = alive;
 	status = b.options.robot && run_robot(b.options.robot)
 			 ? program_wrong("--robot: %s is not a valid name", b.options.robot)
 			 : 0;

@@ -17,9 +17,10 @@
 #include "channels/tool/pieces.h"
 #include "channels/tool/reclog.h"
 #include "channels/tool/writer.h"
+#include "config/robot.h"
 #include "config/options.h"
+#include "config/sha256.h"
 #include "launch/blackbox/freeze.h"
-#include "launch/blackbox/sha256.h"
 #include "launch/common/folder.h"
 #include "launch/common/logs.h"
 
@@ -27,11 +28,10 @@
 #define ARGUMENTS_MAX 8192
 #define SETTINGS_MAX (1 << 20) /* bytes of a file of settings that is copied */
 #define EVENTS_MAX (1 << 16)   /* bytes of the log of events */
-#define BUSES_MAX 32
 
 /* ---- files ---- */
 
-static int copy(const struct freeze *f, int from, int to, off_t skip, off_t most)
+static int copy(int from, int to, off_t skip, off_t most)
 {
 	char bytes[1 << 16];
 	ssize_t n;
@@ -44,7 +44,6 @@ static int copy(const struct freeze *f, int from, int to, off_t skip, off_t most
 		if (done != n)
 			return done < 0 ? -errno : -ENOSPC;
 		most -= n;
-		f->alive();
 	}
 	return 0;
 }
@@ -63,29 +62,25 @@ static int open_regular(const char *path)
 }
 
 /* To the disk; a file system that cannot do that keeps it as well as it can. */
-static int save(const struct freeze *f, int fd)
+static int save(int fd)
 {
-	const int status = fsync(fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
-
-	f->alive(); /* a slow disk takes its time */
-	return status;
+	return fsync(fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
 }
 
 /* status, or what went wrong in the end. */
-static int save_and_close(const struct freeze *f, FILE *to, int status)
+static int save_and_close(FILE *to, int status)
 {
 	if (!status && fflush(to))
 		status = -errno;
 	if (!status)
-		status = save(f, fileno(to));
+		status = save(fileno(to));
 	if (fclose(to) && !status)
 		status = -errno;
 	return status;
 }
 
 /* skip negative: the last bytes. */
-static int copy_file(const struct freeze *f, const char *from, int folder, const char *name, off_t skip, off_t most,
-		     int flags)
+static int copy_file(const char *from, int folder, const char *name, off_t skip, off_t most, int flags)
 {
 	const int in = open_regular(from);
 	const int out = in < 0 ? -1 : openat(folder, name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0640);
@@ -95,9 +90,9 @@ static int copy_file(const struct freeze *f, const char *from, int folder, const
 	if (!status && skip < 0)
 		skip = !fstat(in, &st) && st.st_size > -skip ? st.st_size + skip : 0;
 	if (!status)
-		status = copy(f, in, out, skip, most);
+		status = copy(in, out, skip, most);
 	if (!status)
-		status = save(f, out);
+		status = save(out);
 	if (in >= 0)
 		close(in);
 	if (out >= 0 && close(out) && !status)
@@ -116,8 +111,8 @@ static int join_channels(const struct freeze *f, int folder)
 	for (size_t i = 0; !status && i < n; i++) {
 		status = pieces_path(path, f->channels, DIGITS, pieces[i].number);
 		if (!status)
-			status = copy_file(f, path, folder, "channels.rec", i ? RECLOG_MAGIC_SIZE : 0, INT64_MAX,
-					   O_APPEND);
+			status =
+				copy_file(path, folder, "channels.rec", i ? RECLOG_MAGIC_SIZE : 0, INT64_MAX, O_APPEND);
 	}
 	free(pieces);
 	return status;
@@ -128,24 +123,24 @@ struct bus_file {
 	FILE *to;
 };
 
-static FILE *bus_file(struct bus_file files[BUSES_MAX], int folder, const char *name)
+static FILE *bus_file(struct bus_file files[ROBOT_BUSES_MAX], int folder, const char *name)
 {
 	char path[LOG_BUS_MAX + 16];
 	int i = 0, fd;
 
-	while (i < BUSES_MAX && files[i].to && strcmp(files[i].name, name) != 0)
+	while (i < ROBOT_BUSES_MAX && files[i].to && strcmp(files[i].name, name) != 0)
 		i++;
-	if (i < BUSES_MAX && !files[i].to) {
+	if (i < ROBOT_BUSES_MAX && !files[i].to) {
 		snprintf(path, sizeof(path), "bus-%s.log", name);
 		fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 		files[i].to = fd < 0 ? NULL : fdopen(fd, "w");
 		snprintf(files[i].name, sizeof(files[i].name), "%s", name);
 	}
-	return i < BUSES_MAX ? files[i].to : NULL;
+	return i < ROBOT_BUSES_MAX ? files[i].to : NULL;
 }
 
 /* Lines are "(1700000000.123456) NAME 123#..." and "# NAME: remark". */
-static int split_piece(const char *path, int folder, struct bus_file files[BUSES_MAX])
+static int split_piece(const char *path, int folder, struct bus_file files[ROBOT_BUSES_MAX])
 {
 	FILE *from = fopen(path, "re");
 	char line[LOG_WRITE_MAX], name[LOG_BUS_MAX];
@@ -167,7 +162,7 @@ static int split_piece(const char *path, int folder, struct bus_file files[BUSES
 
 static int split_buses(const struct freeze *f, int folder)
 {
-	struct bus_file files[BUSES_MAX] = { 0 };
+	struct bus_file files[ROBOT_BUSES_MAX] = { 0 };
 	struct piece *pieces = NULL;
 	const size_t n = writer_pieces(f->bus, &pieces);
 	char path[PATH_MAX];
@@ -177,10 +172,9 @@ static int split_buses(const struct freeze *f, int folder)
 		status = pieces_path(path, f->bus, DIGITS, pieces[i].number);
 		if (!status)
 			status = split_piece(path, folder, files);
-		f->alive();
 	}
-	for (int i = 0; i < BUSES_MAX && files[i].to; i++)
-		status = save_and_close(f, files[i].to, status);
+	for (int i = 0; i < ROBOT_BUSES_MAX && files[i].to; i++)
+		status = save_and_close(files[i].to, status);
 	free(pieces);
 	return status;
 }
@@ -216,7 +210,7 @@ static int write_incident(const struct freeze *f, int folder)
 			f->causes[i].why);
 	if (f->more)
 		fprintf(to, "causes: %" PRIu64 " more\n", f->more);
-	return save_and_close(f, to, 0);
+	return save_and_close(to, 0);
 }
 
 /* ---- programs ---- */
@@ -252,7 +246,7 @@ static void hash_of(char text[SHA256_TEXT_MAX], const char *pid)
 }
 
 /* The robot file of a driver, and the launch file of achstart. */
-static void copy_settings(const struct freeze *f, const char *pid, const char *arguments, int len, int folder)
+static void copy_settings(const char *pid, const char *arguments, int len, int folder)
 {
 	bool next = false;
 
@@ -265,7 +259,7 @@ static void copy_settings(const struct freeze *f, const char *pid, const char *a
 			snprintf(path, sizeof(path), "%s%s%s%s", *a == '/' ? "" : "/proc/", *a == '/' ? "" : pid,
 				 *a == '/' ? "" : "/cwd/", a);
 			snprintf(name, sizeof(name), "%s", a);
-			copy_file(f, path, folder, basename(name), 0, SETTINGS_MAX, O_EXCL);
+			copy_file(path, folder, basename(name), 0, SETTINGS_MAX, O_EXCL);
 		}
 		next = !strcmp(a, "--config");
 	}
@@ -279,7 +273,7 @@ static bool beside(const char *a, const char *b)
 }
 
 /* All programs that lie in the folder of this one. */
-static int write_programs(const struct freeze *f, int folder, int settings)
+static int write_programs(int folder, int settings)
 {
 	const int fd = openat(folder, "programs", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
@@ -298,16 +292,15 @@ static int write_programs(const struct freeze *f, int folder, int settings)
 		hash_of(hash, entry->d_name);
 		*arguments = 0;
 		len = folder_proc_read(atoi(entry->d_name), "cmdline", arguments, sizeof(arguments));
-		copy_settings(f, entry->d_name, arguments, len, settings);
+		copy_settings(entry->d_name, arguments, len, settings);
 		for (int i = 0; i + 1 < len; i++)
 			if (arguments[i] == 0 || arguments[i] == '\n')
 				arguments[i] = ' ';
 		fprintf(to, "%s %s %s\n", hash, entry->d_name, arguments);
-		f->alive();
 	}
 	if (proc)
 		closedir(proc);
-	return to ? save_and_close(f, to, status) : status;
+	return to ? save_and_close(to, status) : status;
 }
 
 /* ---- the folder ---- */
@@ -322,18 +315,17 @@ static int fill(const struct freeze *f, int folder)
 	if (!status)
 		status = join_channels(f, folder);
 	if (!status && !logs_path(events, "events.log"))
-		copy_file(f, events, folder, "events.log", -EVENTS_MAX, EVENTS_MAX,
-			  O_EXCL); /* without achstart: none */
+		copy_file(events, folder, "events.log", -EVENTS_MAX, EVENTS_MAX, O_EXCL); /* without achstart: none */
 	if (status || mkdirat(folder, "settings", 0750))
 		return status ? status : -errno;
 	settings = openat(folder, "settings", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (settings < 0)
 		return -errno;
-	status = write_programs(f, folder, settings);
+	status = write_programs(folder, settings);
 	if (!status)
-		status = save(f, settings);
+		status = save(settings);
 	close(settings);
-	return status ? status : save(f, folder);
+	return status ? status : save(folder);
 }
 
 static void remove_folder(int at, const char *name)
@@ -412,7 +404,7 @@ int freeze_write(const struct freeze *f, char name[FREEZE_NAME_MAX], struct erro
 	if (!status && renameat(at, hidden, at, name))
 		status = -errno;
 	if (!status)
-		status = save(f, at);
+		status = save(at);
 	if (!status)
 		remove_oldest(f, at);
 	else if (at >= 0)

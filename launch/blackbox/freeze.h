@@ -35,8 +35,7 @@ struct freeze {
 	int64_t keep, total_bytes; /* incidents in the folder; the oldest are removed, this one stays */
 	struct freeze_cause causes[FREEZE_CAUSES_MAX];
 	unsigned int causes_n;
-	uint64_t more;	     /* causes that had no room */
-	void (*alive)(void); /* called now and then */
+	uint64_t more; /* causes that had no room */
 };
 
 /* Writes it, to the disk (fsync), and removes the oldest.  name: of the folder.  0 or -errno with a line in errors. */

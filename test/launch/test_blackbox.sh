@@ -64,7 +64,7 @@ test_a_death_is_an_incident() {
 
 test_show_gives_the_order_of_events() {
 	run --for 4s --kill waist@1.5s
-	incident list | grep -q '^20000101-001641.500  +0.000000 s died: waist: signal 9'
+	incident list | grep -q '^20000101-000001.500  +0.000000 s died: waist: signal 9'
 	incident show | tee shown
 	sed 's/^ *//' shown | grep -E '^[+-]0?[01]\.(000000|002000|032000|580000) s' >story
 	cat >expected <<-'EOF'
@@ -77,10 +77,10 @@ test_show_gives_the_order_of_events() {
 	incident show --json | /usr/bin/python3 -c '
 import json, sys
 shown = json.load(sys.stdin)
-assert shown["ok"] and shown["name"] == "20000101-001641.500", shown
+assert shown["ok"] and shown["name"] == "20000101-000001.500", shown
 assert {"t_ns": 0, "text": "waist died: signal 9 (Killed), up 1.494 s, incarnation 1"} in shown["story"], shown'
-	incident export 20000101-001641.500 out.tar.gz
-	tar -xzf out.tar.gz && diff -r "$found" 20000101-001641.500
+	incident export 20000101-000001.500 out.tar.gz
+	tar -xzf out.tar.gz && diff -r "$found" 20000101-000001.500
 	lib_says 1 '' 'achctl incident: 2: not found (achctl incident list)' achctl incident show 2 --folder incident
 	lib_says 100 '' 'achctl incident: tell: write list, show or export' achctl incident tell --folder incident
 }
