@@ -235,8 +235,10 @@ static bool got_sample(struct amciod *a, struct amciod_drive *d, enum amc_layout
 		return false;
 	d->state = cia402_state(d->got.status);
 	/* Both wheels are sampled by the same SYNC. */
-	if (!second)
+	if (!second) {
 		d->t_ns = a->settings.sync && sync_ns > d->t_ns && sync_ns <= got->t_ns ? sync_ns : got->t_ns;
+		d->paused_ns = 0;
+	}
 	if (layout == AMC_POSITION && !a->settings.second_tpdo)
 		compute_velocity(d);
 	d->fresh++;

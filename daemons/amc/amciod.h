@@ -59,7 +59,8 @@ struct amciod_drive {
 	int64_t slow_ns;
 
 	/* What it sends. */
-	int64_t t_ns; /* of the last sample; 0: none */
+	int64_t t_ns;	   /* of the last sample; 0: none */
+	int64_t paused_ns; /* of the time since then, at the last tick: nobody's fault */
 	struct amc_sample got;
 	unsigned int fresh; /* TPDOs since the last tick */
 	enum cia402_state state;

@@ -128,7 +128,7 @@ bool amciod_known(const struct amciod_drive *d)
 
 bool amciod_silent(const struct amciod_drive *d, int64_t now_ns)
 {
-	return d->t_ns && now_ns - d->t_ns > d->settings->silent_after_ns;
+	return d->t_ns && now_ns - d->t_ns - d->paused_ns > d->settings->silent_after_ns;
 }
 
 /* ---- phases ---- */

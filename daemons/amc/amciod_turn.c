@@ -351,6 +351,7 @@ static void turn(struct amciod *a, struct drv *drv, const struct drv_orders *ord
 	drv_hand_over(drv); /* commands before what may follow */
 	feed(a, drv, orders);
 	for (unsigned int i = 0; i < a->n; i++) {
+		a->drives[i].paused_ns = drv_paused_ns(drv, a->drives[i].bus, a->drives[i].t_ns);
 		amciod_setup(a, drv, &a->drives[i], orders);
 		report_drive(a, drv, &a->drives[i], orders);
 	}

@@ -304,7 +304,7 @@ static bool is_live(struct bmsd *b, struct drv *drv, const struct drv_orders *or
 	keep_alive(b, drv, orders->tick_ns);
 	report_losses(b, drv);
 	report_cells(b, drv, now_ns);
-	if (now_ns - since_ns <= SILENT_PERIODS * b->settings.period_ns)
+	if (now_ns - since_ns - drv_paused_ns(drv, 0, since_ns) <= SILENT_PERIODS * b->settings.period_ns)
 		return true;
 	drv_fault(drv, DRV_ALL, "no-telegram", "no telegram for %lld ms%s", (long long)((now_ns - since_ns) / 1000000),
 		  missing_part(b->pylon.lacked));

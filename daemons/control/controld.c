@@ -7,6 +7,7 @@
 #include "daemons/control/control_motion.h"
 #include "daemons/drv/drv.h"
 #include "launch/endplate/endplate.h"
+#include "launch/endplate/unheard.h"
 
 #define SILENT "silent" /* the fault */
 #define VALID_TICKS 4	/* of the driver, which takes references for five */
@@ -241,7 +242,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 
 	c->seen = !endplate_state(c->device, &c->state, sizeof(c->state), &c->view);
 	follows = c->seen && c->view.follows && !(c->view.doubts & DOUBTS);
-	if (c->seen && !(c->view.doubts & ENDPLATE_SILENT))
+	if (c->seen && !unheard(drv, &c->view))
 		drv_well(drv, DRV_ALL, SILENT);
 	else
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", c->settings.device);

@@ -452,7 +452,7 @@ static bool is_silent(const struct ftd *f, struct drv *drv, int64_t now_ns)
 
 	if (f->quiet_ns > since_ns)
 		since_ns = f->quiet_ns;
-	if (now_ns - since_ns <= f->settings.silent_after_ns)
+	if (now_ns - since_ns - drv_paused_ns(drv, 0, since_ns) <= f->settings.silent_after_ns)
 		return false;
 	if (!drv_bus_dead(drv, 0))
 		drv_fault(drv, DRV_ALL, "no-answer", "the sensor does not answer: no %s for %lld ms",

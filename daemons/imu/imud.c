@@ -239,7 +239,9 @@ static void report_losses(struct imud *m, struct drv *drv)
 static bool is_live(struct imud *m, struct drv *drv, int64_t now_ns)
 {
 	const int64_t since_ns = m->got.t_ns > m->started_ns ? m->got.t_ns : m->started_ns;
-	const bool frozen = m->raw.t_ns > m->got.t_ns, silent = now_ns - since_ns > m->settings.silent_after_ns;
+	const int64_t paused_ns = drv_paused_ns(drv, 0, since_ns);
+	const bool frozen = m->raw.t_ns > m->got.t_ns;
+	const bool silent = now_ns - since_ns - paused_ns > m->settings.silent_after_ns;
 
 	keep_streaming(m, drv, now_ns);
 	report_losses(m, drv);

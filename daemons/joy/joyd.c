@@ -9,6 +9,7 @@
 #include "daemons/drv/drv.h"
 #include "daemons/joy/joy_device.h"
 #include "launch/endplate/endplate.h"
+#include "launch/endplate/unheard.h"
 
 #define SILENT "silent" /* the fault */
 #define RETRY_NS 1000000000
@@ -334,7 +335,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	j->state = joy_command(&j->joy, j->command);
 	j->seen = !endplate_state(j->output, &j->out,
 				  j->settings.type == JOINT ? sizeof(j->out.joints) : sizeof(j->out.balance), &j->view);
-	if (j->seen && !(j->view.doubts & ENDPLATE_SILENT))
+	if (j->seen && !unheard(drv, &j->view))
 		drv_well(drv, DRV_ALL, SILENT);
 	else
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", j->settings.output);

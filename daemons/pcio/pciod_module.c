@@ -66,10 +66,10 @@ uint32_t pciod_module_event(struct pciod_module *m, enum drv_actuator_event even
 	return actions;
 }
 
-static void notice_silence(struct pciod_module *m, int64_t now_ns)
+static void notice_silence(struct pciod_module *m, int64_t now_ns, int64_t paused_ns)
 {
 	/* By the time since it was asked: a driver that was stopped itself has heard nothing either. */
-	if (!m->waiting_ns || now_ns - m->waiting_ns <= m->settings->silent_after_ns)
+	if (!m->waiting_ns || now_ns - m->waiting_ns - paused_ns <= m->settings->silent_after_ns)
 		return;
 	if (drv_actuator_silence(&m->a, now_ns) & DRV_ACTUATOR_DO_TAKE_OVER)
 		pciod_module_forget(m, now_ns);
@@ -189,7 +189,8 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_goal *goal, st
 {
 	memset(deed, 0, sizeof(*deed));
 	m->fresh = 0;
-	notice_silence(m, goal->now_ns);
+	m->paused_ns = goal->sample_paused_ns;
+	notice_silence(m, goal->now_ns, goal->paused_ns);
 	if (drv_actuator_silent(&m->a) && !probe(m, goal->now_ns))
 		return;
 	live(m, goal, deed);

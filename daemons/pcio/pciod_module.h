@@ -84,6 +84,7 @@ struct pciod_module {
 	uint32_t known;		     /* bits of enum pciod_question, since the take-over began */
 	uint32_t fresh;		     /* in this tick */
 	int64_t t_ns[PCIOD_SAMPLES]; /* when each was on the wire; 0: never */
+	int64_t paused_ns;	     /* of the time since the oldest of them, at the last tick */
 	uint32_t state;
 	double position_rad, velocity_rad_s, current_a; /* NaN: never */
 	int64_t heard_ns;				/* anything from it; or when it was begun with */
@@ -116,6 +117,8 @@ void pciod_module_init(struct pciod_module *m, const struct pciod_settings *sett
 
 struct pciod_goal { /* of a tick */
 	int64_t now_ns;
+	int64_t paused_ns;		       /* of the time since it was asked: nobody's fault, */
+	int64_t sample_paused_ns;	       /* and of that since its oldest sample */
 	bool halt;			       /* it has to be halted */
 	bool resets;			       /* it may be reset if it is halted or explained */
 	const struct drv_ref_command *command; /* NULL: left alone if it stands, else velocity 0 */

@@ -124,7 +124,7 @@ static bool describe_unanswered(const struct words *w, const struct pciod_module
 
 	/* By the age of the other samples, not by the time: a driver that was stopped has not asked. */
 	for (unsigned int q = 0; m->phase != PCIOD_ASKING && q < PCIOD_SAMPLES; q++)
-		if (m->unanswered & 1u << q && m->heard_ns - m->t_ns[q] > stale_ns)
+		if (m->unanswered & 1u << q && m->heard_ns - m->t_ns[q] - m->paused_ns > stale_ns)
 			return say(w, m, "stale", " answers, but not in time (reply_late) when asked for %s",
 				   parameter_name(q));
 	if (m->phase == PCIOD_UP || now_ns - m->phase_ns <= VERIFY_NS)

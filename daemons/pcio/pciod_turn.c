@@ -318,6 +318,8 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		const bool commanded_now = commanded && !(drv_latched(drv) && !(j->module.state & PCIO_STATE_MOVING));
 		const struct pciod_goal goal = {
 			.now_ns = orders->now_ns,
+			.paused_ns = drv_paused_ns(drv, j->bus, j->module.waiting_ns),
+			.sample_paused_ns = drv_paused_ns(drv, j->bus, pciod_module_oldest_ns(&j->module)),
 			.halt = halt || (p->stop_ns && stood),
 			.resets = !halt && !p->stop_ns && !drv_latched(drv),
 			.command = commanded_now ? &orders->joint[i] : NULL,

@@ -7,6 +7,7 @@
 
 #include "channels/clock.h"
 #include "channels/notify.h"
+#include "channels/vt_clock.h"
 #include "daemons/drv/drv_ref.h"
 #include "daemons/drv/port.h"
 
@@ -30,7 +31,8 @@ static void take_ref(struct run *r, int64_t now_ns)
 	const struct drv_ref_rules rules = { .plan = &r->plan,
 					     .count = r->simulator->joints,
 					     .incarnation = r->state.header.incarnation,
-					     .max_ahead_ns = AHEAD_MAX_NS };
+					     .max_ahead_ns = AHEAD_MAX_NS,
+					     .machine_ns = vt_clock_machine_ns() };
 	struct msg_joint_ref ref;
 	enum drv_ref_verdict verdict;
 	enum port_got got;
@@ -40,7 +42,7 @@ static void take_ref(struct run *r, int64_t now_ns)
 	got = port_newest(&r->ref_port, &ref, sizeof(ref), &len);
 	if (got == PORT_NONE || got == PORT_BROKEN)
 		return;
-	verdict = drv_ref_check(&ref, len, &rules, now_ns);
+	verdict = drv_ref_take(&ref, len, &rules, now_ns);
 	drv_ref_count(&r->state.common, verdict);
 	if (verdict == DRV_REF_TAKEN)
 		r->ref = ref;

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
+#include "channels/vt_clock.h"
 #include "daemons/drv/drv.h"
 #include "daemons/refmux/refmux.h"
 #include "launch/endplate/endplate.h"
+#include "launch/endplate/unheard.h"
 
 #define SILENT "silent" /* the fault */
 
@@ -122,14 +124,15 @@ static void take_sources(struct refmuxd *m, struct drv *drv, int64_t now_ns)
 	const struct drv_ref_rules rules = { .plan = &m->plan,
 					     .count = m->mux.count,
 					     .incarnation = m->mux.incarnation,
-					     .max_ahead_ns = ENDPLATE_VALID_MAX_NS };
+					     .max_ahead_ns = ENDPLATE_VALID_MAX_NS,
+					     .machine_ns = vt_clock_machine_ns() };
 	union refmux_ref ref;
 
 	for (unsigned int i = 0; i < m->mux.n; i++) {
 		const size_t len = drv_newest(drv, i, &ref, sizeof(ref));
 
 		if (len)
-			refmux_take(&m->mux, i, drv_ref_check(&ref, len, &rules, now_ns) == DRV_REF_TAKEN ? &ref : NULL,
+			refmux_take(&m->mux, i, drv_ref_take(&ref, len, &rules, now_ns) == DRV_REF_TAKEN ? &ref : NULL,
 				    now_ns);
 	}
 }
@@ -159,7 +162,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	union refmux_ref ref;
 
 	read_driver_state(m);
-	if (m->seen && !(m->view.doubts & ENDPLATE_SILENT))
+	if (m->seen && !unheard(drv, &m->view))
 		drv_well(drv, DRV_ALL, SILENT);
 	else
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", m->settings.output);

@@ -139,7 +139,8 @@ static void rest(struct robotiqd *d)
 static void watch_silence(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 {
 	const int64_t since_ns = d->got_ns ? d->got_ns : d->since_ns;
-	const bool silent = now_ns - since_ns > d->settings.silent_after_ns;
+	const int64_t paused_ns = drv_paused_ns(drv, 0, since_ns);
+	const bool silent = now_ns - since_ns - paused_ns > d->settings.silent_after_ns;
 
 	if (silent)
 		drv_fault(drv, DRV_ALL, "no-image", "the gripper's registers cannot be read: %s",

@@ -28,8 +28,7 @@
 #define WRONG 100
 #define FAILED 111
 #define TICK_NS 1000000
-#define PHASE_NS 900000			/* of its ticks: the ms is over, its messages are there */
-#define BEGIN_NS INT64_C(1000000000000) /* where virtual clocks begin */
+#define PHASE_NS 900000 /* of its ticks: the ms is over, its messages are there */
 #define ANSWER_NS 100000000
 #define WATCHED_MAX 24
 #define ACTIONS_MAX SETTINGS_STRINGS_MAX
@@ -524,7 +523,7 @@ int main(int argc, char **argv)
 	status = options_main(&command, &argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
-	r.begin_ns = options.begin_ns ? options.begin_ns : vt_clock_end() ? BEGIN_NS : clock_now_ns();
+	r.begin_ns = options.begin_ns ? options.begin_ns : vt_clock_end() ? VT_BEGIN_NS : clock_now_ns();
 	if (read_actions(&options, &errors))
 		return WRONG;
 	if (endplate_open(&r.robot, options.robot))

@@ -18,6 +18,7 @@
 #include "launch/check/check_timing.h"
 #include "launch/common/folder.h"
 #include "launch/file/launch_file.h"
+#include "launch/achstart/deadman.h"
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"
 
@@ -27,7 +28,7 @@
 #define CLAIM_RETRY_NS 5000000
 
 struct achstart_options {
-	bool check, frames, graph, name;
+	bool check, frames, graph, name, real;
 	const char *group;
 	struct virtual_line clock;
 };
@@ -43,9 +44,12 @@ static const struct settings_row rows[] = {
 		      "print the robot's name, for achctl --robot, and stop"),
 	SETTINGS_STRING("group", struct achstart_options, group, NULL, "only these daemons, and what they need",
 			.value = "NAME"),
-	SETTINGS_BOOL("virtual", struct achstart_options, clock.on, "no", "run the robot on a clock of its own"),
-	SETTINGS_INT("seed", struct achstart_options, clock.seed, "", "1", "0", NULL,
-		     "seed of start-up times and noise", .value = "N"),
+	SETTINGS_BOOL("virtual", struct achstart_options, clock.on, "no",
+		      "run the robot on a clock of its own, as fast as possible"),
+	SETTINGS_BOOL("real", struct achstart_options, real, "no",
+		      "run in real time; default: on soft wires alone a virtual clock, in step with life"),
+	SETTINGS_INT("seed", struct achstart_options, clock.seed, "", NULL, "0", NULL,
+		     "seed of start-up times and noise; default 1", .value = "N"),
 	SETTINGS_STRING("rate", struct achstart_options, clock.rate, NULL, "rate of the clock, times life, or max",
 			.value = "R"),
 	SETTINGS_DURATION("for", struct achstart_options, clock.for_ns, "0", "0", NULL,
@@ -59,20 +63,24 @@ static const struct settings_row rows[] = {
 		      "processor time passes on the clock, multiplied; 0: computing takes no time", .value = "[SCALE]",
 		      .bare = "1"),
 	SETTINGS_BOOL("uncorrected", struct achstart_options, clock.uncorrected, "no", "charge for the measuring, too"),
+	SETTINGS_BOOL("strict", struct achstart_options, clock.strict, "no",
+		      "all look outside at every instant: slow, and the same hash"),
 	SETTINGS_DURATION("startup", struct achstart_options, clock.startup_ns, "0", "0", "10s",
 			  "start-up time of each process; 0: drawn from the seed"),
 	SETTINGS_END,
 };
 
-static int check(struct launch *launch)
+static int check(struct launch *launch, const struct virtual_line *clock)
 {
 	struct error_who wrong = { "achstart", NULL, ERROR_FATAL }, odd = { "achstart", NULL, ERROR_WARNING };
 	struct error_sink errors = { error_to_stderr, &wrong, 0 }, warnings = { error_to_stderr, &odd, 0 };
 	struct check found;
 
+	virtual_check(clock, launch, &errors);
 	launch_rights(launch, &errors);
 	check_robot(&found, launch, CHECK_WITHIN_NS, &errors, &warnings);
 	check_print(&found, launch, stdout);
+	printf("\nclock: %s\n", virtual_name(clock));
 	check_frames_free(&found.frames);
 	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
 }
@@ -154,56 +162,56 @@ static int join_groups(const struct launch *l, struct error_sink *errors)
 	return status;
 }
 
+/* For the daemons. */
+static void name_group(const char *variable, gid_t group)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", (unsigned int)group);
+	if (group == LAUNCH_NO_GROUP)
+		unsetenv(variable);
+	else
+		setenv(variable, number, 1);
+}
+
 /* Before anything is made: files and channels are for the operators to read; without such a group, for the robot's user
  * alone. */
 static int take_groups(struct launch *launch, struct error_sink *errors)
 {
-	char number[16];
-
 	if (launch_rights(launch, errors))
 		return WRONG;
 	umask(launch->operators == LAUNCH_NO_GROUP ? 0077 : 0027);
 	if (join_groups(launch, errors))
 		return WORLD;
-	snprintf(number, sizeof(number), "%u", (unsigned int)launch->operators);
-	if (launch->operators == LAUNCH_NO_GROUP)
-		unsetenv(PORT_OPERATORS);
-	else
-		setenv(PORT_OPERATORS, number, 1);
+	name_group(PORT_OPERATORS, launch->operators);
+	name_group(PORT_ARMING, launch->arming);
 	return 0;
 }
 
 /* ---- starting ---- */
 
 /* Two robots on one machine need different channels: $ENDPLATE_PREFIX. */
-static int claim_channels(struct error_sink *errors)
+static int claim_channels(struct claim_set *set, struct error_sink *errors)
 {
-	struct error_sink quiet = { 0 };
-	char name[PORT_NAME_MAX];
-	int fd = -EBUSY;
+	struct error_who odd = { "achstart", NULL, ERROR_WARNING };
+	struct error_sink warnings = { error_to_stderr, &odd, 0 };
+	char name[PORT_NAME_MAX], line[ERROR_LINE_MAX] = "";
+	struct error_sink last = { error_keep_last, line, 0 };
+	int status = -EBUSY;
 
 	if (port_name(name, "estop"))
 		return error_refuse(errors, -ENAMETOOLONG, "$ENDPLATE_PREFIX is too long");
 	/* A process that a killed achstart was about to start has it until exec. */
-	for (int i = 0; i < CLAIM_TRIES && fd == -EBUSY; i++) {
+	for (int i = 0; i < CLAIM_TRIES && status == -EBUSY; i++) {
 		if (i)
 			clock_wait(NULL, 0, clock_now_ns() + CLAIM_RETRY_NS);
-		fd = claim_channel(name, i + 1 < CLAIM_TRIES ? &quiet : errors);
+		status = claim_channel(set, name, &last, &warnings);
 	}
-	if (fd == -EBUSY)
+	if (status)
+		error_add(errors, "%s", line);
+	if (status == -EBUSY)
 		error_add(errors, "another robot has the channels %s: set ENDPLATE_PREFIX for one of them", name);
-	return fd;
-}
-
-/* Does a daemon of the robot run already?  Then it needs an achstart, whatever the file says. */
-static bool runs(const struct launch *launch)
-{
-	struct folder_state state;
-
-	for (size_t i = 0; i < launch->daemons_n; i++)
-		if (!folder_state_read(launch->daemons[i].name, &state) && folder_runs(&state))
-			return true;
-	return false;
+	return status;
 }
 
 /* Errors of --check; a warning may be resolved later.  What the drivers say is kept in found. */
@@ -250,34 +258,42 @@ static void sweep_further(struct check *found, struct launch *launch)
 static int start(struct launch *launch, const struct virtual_line *clock, struct error_sink *errors)
 {
 	static struct check found; /* too large for the stack */
-	int lock, channels, status = take_groups(launch, errors);
+	struct claim_set claims = { 0 };
+	int lock, status = take_groups(launch, errors);
 
 	if (status)
 		return status;
 	/* systemd's AmbientCapabilities= would pass them on with every exec. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (clock->on && virtual_check(clock, launch, errors))
+	if (virtual_check(clock, launch, errors))
 		return WRONG;
 	run_robot(launch->name);
-	if (!runs(launch) && !passes_check(&found, launch, errors))
+	/* Daemons that run already need an achstart, whatever the file says. */
+	if (!rundir_has_daemon(launch) && !passes_check(&found, launch, errors))
 		return WRONG;
 	lock = folder_lock(true, errors);
 	if (lock < 0)
 		return WORLD;
-	channels = claim_channels(errors);
-	if (channels < 0 || folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors) ||
+	if (folder_make_channels(errors) || claim_channels(&claims, errors) ||
+	    folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors) ||
 	    virtual_begin(clock, launch, errors)) {
 		close(lock);
 		status = WORLD;
 	} else {
-		const int failed = supervise(launch, lock, errors), over = virtual_end();
+		int failed, over;
 
-		if (!failed)
+		if (!clock_used() && deadman_begin(launch, lock, &claims))
+			error_say("achstart", NULL, ERROR_WARNING,
+				  "alone: unable to start a process: if achstart is killed the daemons run on");
+		failed = supervise(launch, lock, &claims, errors);
+		over = virtual_end();
+		if (!failed) {
+			deadman_end();
 			sweep_further(&found, launch);
+		}
 		status = failed ? failed : over;
 	}
-	if (channels >= 0)
-		close(channels);
+	claim_release(&claims);
 	check_frames_free(&found.frames);
 	return status;
 }
@@ -286,7 +302,7 @@ int main(int argc, char **argv)
 {
 	struct error_who who = { "achstart", NULL, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &who, 0 };
-	struct achstart_options options = { 0 };
+	struct achstart_options options = { .clock.seed = -1 };
 	struct options command = { .program = "achstart",
 				   .about = "brings a robot up from its launch file, and restarts daemons that die",
 				   .rows = rows,
@@ -303,8 +319,11 @@ int main(int argc, char **argv)
 	status = 0;
 	if (!options.check && !options.frames && !options.graph && !options.name)
 		supervise_hold_signals();
+	if (options.clock.on && options.real)
+		return error_refuse(&errors, WRONG, "--virtual and --real exclude each other");
 	if (launch_open(&launch, argv[0], &errors))
 		return WRONG;
+	virtual_choose(&options.clock, options.real, &launch);
 	if (launch_group(&launch, options.group, &errors))
 		status = WRONG;
 	else if (options.name)
@@ -314,7 +333,7 @@ int main(int argc, char **argv)
 	else if (options.graph)
 		graph_print(&launch, stdout);
 	else if (options.check)
-		status = check(&launch);
+		status = check(&launch, &options.clock);
 	else
 		status = start(&launch, &options.clock, &errors);
 	launch_close(&launch);

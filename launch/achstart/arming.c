@@ -119,6 +119,14 @@ static void check_driver(struct supervised *d, const char *who, bool automatic, 
 		error_add(errors, "%s: on a real bus the operator has to be named", name);
 }
 
+/* arm: auto is for a robot of which everything is ready or done, until the last driver has taken it. */
+static void check_failed(const struct supervisor *s, struct error_sink *errors)
+{
+	for (size_t i = 0; s->arming.by_itself && i < s->n; i++)
+		if (s->supervised[i].daemon->wanted && s->supervised[i].policy.state == POLICY_FAILED)
+			error_add(errors, "%s has failed", s->supervised[i].daemon->name);
+}
+
 int arming_check(struct supervisor *s, const char *who, int64_t now_ns, struct error_sink *errors)
 {
 	const unsigned int before = errors->count;
@@ -209,11 +217,9 @@ static bool is_refused(struct supervisor *s, int64_t now_ns, struct error_sink *
 		error_add(errors, "the robot is being stopped");
 	else if (now_ns > s->arming.until_ns)
 		error_add(errors, "the request has expired");
-	else if (has_changed(s, errors))
-		return true;
-	else
-		return arming_check(s, s->arming.who, now_ns, errors);
-	return true;
+	else if (!has_changed(s, errors))
+		check_failed(s, errors);
+	return errors->count || arming_check(s, s->arming.who, now_ns, errors);
 }
 
 void arming_begin(struct supervisor *s, const struct arming *request, int64_t now_ns)
@@ -292,6 +298,7 @@ static void update_put(struct supervisor *s, int64_t now_ns)
 	struct error_sink *errors = lines_begin(&a->why);
 	size_t taken = 0, wait = 0;
 
+	check_failed(s, errors);
 	if (s->estop.level != MSG_LEVEL_RUN || s->estop.rule.kept.base != a->base) {
 		error_add(errors, "level %s, raised since%s%s%s%s", msg_level_word(s->estop.level),
 			  *s->estop.who ? " by " : "", s->estop.who, *s->estop.why ? ": " : "", s->estop.why);

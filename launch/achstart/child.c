@@ -23,6 +23,8 @@
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)
 #endif
 
+#define FIRST_FD 3 /* of sockets that a program is given */
+
 /* Sent by the new process before exec: which step failed, and why. */
 struct failure {
 	char step; /* 'p' priority, 'c' core, 's' state file, 'x' exec */
@@ -34,7 +36,9 @@ struct start {
 	const char *path;
 	char **environment;
 	int log_fd, to;
-	int stdin_fd; /* of a spare: it waits there; else -1 */
+	int stdin_fd;			    /* of a spare: it waits there; else -1 */
+	const struct kept_sockets *sockets; /* NULL: none */
+	char *listen_pid;		    /* of the environment: written by the new process */
 	struct folder_state *kept;
 	int slot; /* of the virtual clock; 0: none */
 };
@@ -101,6 +105,8 @@ static void schedule(const struct start *start)
 	const bool real_time = daemon->priority && !start->slot;
 	int status = -1;
 
+	if (!start->slot)
+		virtual_beside();
 	if (daemon->core >= 0 && !start->slot)
 		take_core(start);
 	if (real_time)
@@ -109,6 +115,33 @@ static void schedule(const struct start *start)
 		report(start->to, 'p', -status);
 	if (status && own_priority > 1)
 		realtime_schedule(0, YOUNG, own_priority - 1);
+}
+
+/* ---- memory ---- */
+
+/* When the machine has no memory left the kernel kills programs before drivers, and achstart, which restarts them,
+ * last.  Any user may raise a score, and none may lower it, so these are above that of achstart.  A point is a
+ * thousandth of the memory: little enough for a large process beside the robot to be killed before a small one of the
+ * robot. */
+#define OOM_DRIVER 20
+#define OOM_PROGRAM 40
+#define OOM_MAX 1000
+
+static void raise_oom_score(const struct launch_daemon *daemon)
+{
+	const int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	char text[16] = "";
+	int score, len;
+
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof(text) - 1) > 0) {
+		score = atoi(text) + (daemon->kind == LAUNCH_DRIVER ? OOM_DRIVER : OOM_PROGRAM);
+		len = snprintf(text, sizeof(text), "%d", score < OOM_MAX ? score : OOM_MAX);
+		if (pwrite(fd, text, (size_t)len, 0) != len)
+			errno = 0; /* it keeps achstart's */
+	}
+	close(fd);
 }
 
 /* ---- what the new process gets ---- */
@@ -131,19 +164,22 @@ static bool is_ours_alone(const char *assignment)
 {
 	return !strncmp(assignment, "WATCHDOG_USEC=", 14) || !strncmp(assignment, "WATCHDOG_PID=", 13) ||
 	       !strncmp(assignment, "NOTIFY_SOCKET=", 14) || !strncmp(assignment, "ENDPLATE_BOUNDS=", 16) ||
-	       !strncmp(assignment, STANDBY "=", strlen(STANDBY "=")) ||
+	       !strncmp(assignment, "LISTEN_PID=", 11) || !strncmp(assignment, "LISTEN_FDS=", 11) ||
+	       !strncmp(assignment, "LISTEN_FDNAMES=", 15) || !strncmp(assignment, STANDBY "=", strlen(STANDBY "=")) ||
 	       !strncmp(assignment, VT_CLOCK_PLACE, strlen(VT_CLOCK_PLACE));
 }
 
+#define PID_TEXT_MAX 12
 #define ASSIGNMENT_MAX (RUN_PATH_MAX + 32)
 
 /* NULL: no memory. */
-static char **make_environment(const struct launch_daemon *daemon, char run[ASSIGNMENT_MAX],
-			       char notify[ASSIGNMENT_MAX], char name[ASSIGNMENT_MAX], char *place, bool spare)
+static char **make_environment(struct start *start, char run[ASSIGNMENT_MAX], char notify[ASSIGNMENT_MAX],
+			       char name[ASSIGNMENT_MAX], char *place)
 {
-	static char standby[32];
+	static char standby[32], listen_fds[32], listen_pid[16 + PID_TEXT_MAX];
+	const struct launch_daemon *daemon = start->daemon;
 	char path[RUN_PATH_MAX], **environment;
-	size_t n = 0, most = 7;
+	size_t n = 0, most = 9;
 
 	for (char **e = environ; *e; e++)
 		most++;
@@ -171,8 +207,15 @@ static char **make_environment(const struct launch_daemon *daemon, char run[ASSI
 		n = put(environment, n, daemon->bounds);
 	if (*place)
 		n = put(environment, n, place);
-	snprintf(standby, sizeof(standby), STANDBY "=%d", (int)daemon->priority);
-	if (spare)
+	snprintf(listen_fds, sizeof(listen_fds), "LISTEN_FDS=%zu", start->sockets ? start->sockets->n : 0);
+	snprintf(listen_pid, sizeof(listen_pid), "LISTEN_PID=");
+	start->listen_pid = listen_pid + strlen(listen_pid);
+	if (start->sockets && start->sockets->n) {
+		n = put(environment, n, listen_fds);
+		n = put(environment, n, listen_pid);
+	}
+	snprintf(standby, sizeof(standby), STANDBY "=%d", clock_used() ? STANDBY_ON_CLOCK : (int)daemon->priority);
+	if (start->stdin_fd >= 0)
 		put(environment, n, standby);
 	return environment;
 }
@@ -191,11 +234,34 @@ static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, 
 	return !status;
 }
 
+/* Behind everything that uses a descriptor of ours: these numbers may be taken.  Returns the pipe, which may have to
+ * move. */
+static int give_sockets(const struct start *start)
+{
+	const struct kept_sockets *sockets = start->sockets;
+	const int above = FIRST_FD + LISTENER_PAIR;
+	int copies[LISTENER_PAIR], to;
+
+	if (!sockets || !sockets->n)
+		return start->to;
+	to = fcntl(start->to, F_DUPFD_CLOEXEC, above);
+	for (size_t i = 0; i < sockets->n; i++)
+		copies[i] = fcntl(sockets->fd[i], F_DUPFD_CLOEXEC, above);
+	for (size_t i = 0; i < sockets->n; i++)
+		if (copies[i] < 0 || dup2(copies[i], FIRST_FD + (int)i) < 0) {
+			report(to, 'x', errno);
+			_exit(111);
+		}
+	snprintf(start->listen_pid, PID_TEXT_MAX, "%d", (int)getpid());
+	return to;
+}
+
 /* After vfork it shares our memory while we wait: it changes only what is its own (signals, descriptors,
  * scheduling), and allocates nothing. */
 static _Noreturn void become(const struct start *start)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = start->log_fd < 0 ? null : start->log_fd;
+	int to;
 
 	virtual_started(start->slot);
 	setsid();
@@ -205,11 +271,13 @@ static _Noreturn void become(const struct start *start)
 	dup2(out, STDERR_FILENO);
 	if (start->kept && !keep(start->daemon, start->kept, start->to))
 		_exit(111);
+	raise_oom_score(start->daemon);
 	schedule(start);
+	to = give_sockets(start);
 	signal(SIGPIPE, SIG_DFL);
 	execve(start->path, start->daemon->argv, start->environment);
 	signal(SIGPIPE, SIG_IGN);
-	report(start->to, 'x', errno);
+	report(to, 'x', errno);
 	_exit(111);
 }
 
@@ -270,7 +338,7 @@ static int start_child(struct child *child, struct start *start, char *place, st
 	int ends[2], status, error;
 	pid_t pid;
 
-	start->environment = make_environment(start->daemon, run, notify, name, place, start->stdin_fd >= 0);
+	start->environment = make_environment(start, run, notify, name, place);
 	if (!start->environment || pipe2(ends, O_CLOEXEC)) {
 		error = start->environment ? errno : ENOMEM;
 		free(start->environment);
@@ -297,9 +365,12 @@ static int start_child(struct child *child, struct start *start, char *place, st
 }
 
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
-		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings)
+		const struct kept_sockets *sockets, struct folder_state *kept, struct error_sink *errors,
+		struct error_sink *warnings)
 {
-	struct start start = { .daemon = daemon, .path = path, .log_fd = log_fd, .stdin_fd = -1, .kept = kept };
+	struct start start = {
+		.daemon = daemon, .path = path, .log_fd = log_fd, .stdin_fd = -1, .sockets = sockets, .kept = kept
+	};
 	char place[VIRTUAL_PLACE_MAX] = "";
 	int status;
 
@@ -336,15 +407,23 @@ int child_start_spare(struct child *child, const struct launch_daemon *daemon, c
 
 int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *kept)
 {
-	int status;
+	char place[VIRTUAL_PLACE_MAX] = "";
+	ssize_t len;
+	int status, slot;
 
 	folder_begin(kept, child->pid);
 	status = kept->started ? folder_state_write(daemon->name, kept) : -ESRCH;
 	if (status)
 		return status;
-	if (daemon->priority) /* if it is refused, that was said at the first start */
+	slot = virtual_expect_spare(daemon, child->pid, place);
+	if (daemon->priority && !slot) /* if it is refused, that was said at the first start */
 		realtime_schedule(child->pid, SCHED_FIFO, (int)daemon->priority);
-	return write(go, "", 1) == 1 ? 0 : -errno;
+	len = (ssize_t)strlen(place) + 1;
+	if (write(go, place, (size_t)len) == len)
+		return 0;
+	status = -errno;
+	virtual_not_started(slot);
+	return status;
 }
 
 int child_adopt(struct child *child, const struct folder_state *kept)
@@ -372,11 +451,12 @@ static int send_signal(const struct child *child, int signal)
 
 int child_signal(const struct child *child, int signal)
 {
+	const bool dies = virtual_dies(child->pid, signal);
 	int status;
 
 	clock_touch(0);
 	status = send_signal(child, signal);
-	if (!status && signal == SIGKILL)
+	if (!status && dies)
 		virtual_killed(child->pid);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "launch/achstart/kept_sockets.h"
 #include "launch/common/folder.h"
 #include "launch/file/launch_file.h"
 
@@ -26,9 +27,12 @@ struct child {
  * exec.
  *
  * kept, if not NULL, gets pid and start time, and is written to $RUN/state/NAME by the new process before exec: even if
- * we are killed, the next achstart, which cannot have our lock before that, finds the process. */
+ * we are killed, the next achstart, which cannot have our lock before that, finds the process.
+ *
+ * It gets the sockets as descriptors 3 and 4, with $LISTEN_FDS and $LISTEN_PID (sd_listen_fds(3)). */
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
-		struct folder_state *kept, struct error_sink *errors, struct error_sink *warnings);
+		const struct kept_sockets *sockets, struct folder_state *kept, struct error_sink *errors,
+		struct error_sink *warnings);
 
 /* Starts a spare of a driver (daemons/drv/standby.h): *go is for child_use_spare, and to be closed.
  * 0 or -errno. */

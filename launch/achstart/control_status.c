@@ -80,6 +80,7 @@ void control_status(struct supervisor *s, struct json *j, int64_t now_ns)
 			      .pid = getpid(),
 			      .uptime_s = (double)(now_ns - s->begun_ns) / 1e9,
 			      .pace = virtual_pace(),
+			      .behind_s = virtual_behind_s(),
 			      .stopping = s->stop_ns != 0 };
 	STATUS_COPY(to.robot, s->launch->name);
 	STATUS_COPY(to.config, s->launch->config);

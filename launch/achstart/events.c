@@ -35,13 +35,6 @@ int events_open(struct events *e, struct error_sink *errors)
 	return status ? status : own;
 }
 
-void events_close(struct events *e)
-{
-	logs_close(&e->log, false);
-	port_close(&e->own);
-	terminal_close(&e->terminal);
-}
-
 /* On the terminal: as any program's line about an instance. */
 static void show(struct events *e, unsigned int severity, const struct msg_event *event)
 {
@@ -68,6 +61,23 @@ static void write_event(struct events *e, int64_t now_ns, const struct msg_event
 	logs_say(&e->log, now_ns, event->header.t_sample_ns, line);
 	if (ours || severity >= MSG_SEVERITY_WARNING)
 		show(e, severity, event);
+}
+
+/* Of all drivers, once they have had the time to report it. */
+static void write_pause(struct events *e, int64_t now_ns, int64_t due_ns)
+{
+	struct msg_event event;
+
+	if (paused_take(&e->paused, due_ns, &event))
+		write_event(e, now_ns, &event, false);
+}
+
+void events_close(struct events *e)
+{
+	write_pause(e, clock_now_ns(), CLOCK_NEVER);
+	logs_close(&e->log, false);
+	port_close(&e->own);
+	terminal_close(&e->terminal);
 }
 
 void events_say(struct events *e, int64_t now_ns, enum msg_severity severity, const char *source, const char *code,
@@ -113,6 +123,7 @@ void events_log(struct events *e, struct logs *log, const char *source, int64_t 
 
 void events_update(struct events *e, int64_t now_ns)
 {
+	write_pause(e, now_ns, now_ns);
 	if (now_ns >= e->log.look_ns)
 		logs_keep_place();
 	if (e->own.type)
@@ -172,6 +183,15 @@ const char *events_fault_text(const struct events_fault *fault, uint32_t incarna
 
 /* ---- the events of daemons ---- */
 
+static void write_or_keep(struct events *e, int64_t now_ns, const struct msg_event *event)
+{
+	if (paused_hear(&e->paused, event, now_ns))
+		return;
+	write_pause(e, now_ns, CLOCK_NEVER); /* of another pause, or in the order of time */
+	if (!paused_hear(&e->paused, event, now_ns))
+		write_event(e, now_ns, event, false);
+}
+
 void events_follow(struct events *e, struct port *port, struct events_fault *fault, int64_t now_ns)
 {
 	struct msg_event event;
@@ -189,6 +209,6 @@ void events_follow(struct events *e, struct port *port, struct events_fault *fau
 			continue;
 		events_fault_hear(fault, &event);
 		if (event.header.t_publish_ns > e->since_ns)
-			write_event(e, now_ns, &event, false);
+			write_or_keep(e, now_ns, &event);
 	}
 }

@@ -3,12 +3,13 @@
  * $RUN/log/events.log, a line each: "2026-11-15 08:00:00.123456 waist error silent: module 15 ..."; the same rules as
  * the daemons' logs (logs.h), in the order in which achstart hears of them, with the time at which each
  * happened.  achstart's own events also go to the channel achstart-event, and to stderr, together with the daemons'
- * warnings and errors.
+ * warnings and errors.  Pauses of the machine, which all drivers report, are one event (paused.h).
  */
 #ifndef LAUNCH_ACHSTART_EVENTS_H
 #define LAUNCH_ACHSTART_EVENTS_H
 
 #include "daemons/drv/port.h"
+#include "launch/achstart/paused.h"
 #include "launch/common/logs.h"
 #include "launch/common/terminal.h"
 
@@ -16,6 +17,7 @@ struct events {
 	struct logs log;
 	struct port own;
 	struct terminal terminal;
+	struct paused paused;
 	int64_t since_ns; /* what happened before was written by the achstart before, or belongs to another run */
 };
 

@@ -141,11 +141,17 @@ int level_raise_for(struct supervisor *s, enum msg_level level, const char *who,
 
 /* ---- arm: auto ---- */
 
-static bool all_fine(const struct supervisor *s)
+static bool all_settled(const struct supervisor *s, int64_t now_ns)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->supervised[i].daemon->wanted && !policy_is_fine(&s->supervised[i].policy))
+	for (size_t i = 0; i < s->n; i++) {
+		const struct supervised *d = &s->supervised[i];
+		const bool fine = d->daemon->alive == LAUNCH_ALIVE_PROCESS
+					  ? policy_is_settled(&d->policy, &d->daemon->rules, now_ns)
+					  : policy_is_fine(&d->policy); /* it has said so itself */
+
+		if (d->daemon->wanted && !fine && !supervise_goes_without(s, d))
 			return false;
+	}
 	return true;
 }
 
@@ -178,7 +184,7 @@ static void arm_by_itself(struct supervisor *s, int64_t now_ns)
 	    arming_is_under_way(&s->arming))
 		return;
 	report_failed(s, now_ns);
-	if (all_fine(s) && !arming_check(s, request.who, now_ns, &(struct error_sink){ 0 }))
+	if (all_settled(s, now_ns) && !arming_check(s, request.who, now_ns, &(struct error_sink){ 0 }))
 		arming_begin(s, &request, now_ns);
 }
 

@@ -14,7 +14,7 @@
 void links_init(struct links *l, const struct launch *launch)
 {
 	memset(l, 0, sizeof(*l));
-	for (size_t i = 0; i < launch->robot.buses_n && l->n < LINKS_MAX; i++)
+	for (size_t i = 0; i < launch->robot.buses_n; i++)
 		if (launch_uses(launch, &launch->robot.buses[i]))
 			l->one[l->n++] = (struct links_one){ .bus = &launch->robot.buses[i], .pause_ns = PAUSE_MIN_NS };
 }

@@ -14,8 +14,6 @@
 #include "launch/file/launch_file.h"
 #include "launch/common/pulse.h"
 
-#define LINKS_MAX 32
-
 struct links {
 	struct links_one {
 		const struct robot_bus *bus;
@@ -23,7 +21,7 @@ struct links {
 		int64_t pause_ns; /* to the reset after that */
 		uint64_t resets;
 		int up_error; /* reported: why it cannot be brought up; 0: it can */
-	} one[LINKS_MAX];
+	} one[ROBOT_BUSES_MAX];
 	size_t n;
 };
 

@@ -8,6 +8,7 @@
 
 #include "channels/ach_file.h"
 #include "channels/vt_clock.h"
+#include "config/owned.h"
 #include "launch/achstart/patrol.h"
 
 /* As many rights as another user may have at most. */
@@ -197,20 +198,55 @@ static int share(const struct patrol *p, const struct patrol_channel *one, struc
 
 /* ---- all of them ---- */
 
+/* Has another user put something else than a channel under that name?  A plate of his own is ACH_EACCES. */
+static bool is_squatted(const char *name, mode_t mode)
+{
+	char path[ACH_FILE_PATH_LEN];
+	struct stat st;
+
+	ach_file_channel_path(path, name);
+	return read_channel(name, mode) == ACH_BAD_SHM_FILE && !lstat(path, &st) && st.st_uid != geteuid();
+}
+
+static int evict(const char *name)
+{
+	char path[ACH_FILE_PATH_LEN];
+
+	ach_file_channel_path(path, name);
+	return owned_evict(path);
+}
+
+/* level_open opens it; it replaces a foreign channel, and no folder. */
+static int check_estop(const char *channel, struct error_sink *errors)
+{
+	char name[PORT_NAME_MAX];
+
+	if (port_name(name, channel) || !is_squatted(name, 0660) || !evict(name) || !is_squatted(name, 0660))
+		return 0;
+	return port_foreign(name, errors);
+}
+
+static bool is_foreign(const struct patrol_channel *one)
+{
+	return is_squatted(one->name, one->mode) || read_channel(one->name, one->mode) == ACH_EACCES;
+}
+
 int patrol_begin(struct patrol *p, void (*replaced)(void *to, const char *why), void *to, struct error_sink *errors)
 {
-	int status = 0;
+	int status = check_estop("estop", errors) | check_estop("estop-b", errors);
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct patrol_channel *one = &p->channels[i];
 		char why[256];
 
-		if (read_channel(one->name, one->mode) == ACH_EACCES) {
+		if (is_foreign(one)) {
 			snprintf(why, sizeof(why), "%s", ach_errstr());
-			if (ach_unlink(one->name) == ACH_OK)
+			if (ach_unlink(one->name) == ACH_OK || !evict(one->name)) {
 				replaced(to, why);
-			else if (read_channel(one->name, one->mode) == ACH_EACCES)
+			} else if (is_foreign(one)) {
 				status = port_foreign(one->name, errors);
+				continue;
+			}
 		}
 		if (share(p, one, errors))
 			status = -EACCES;

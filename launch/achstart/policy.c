@@ -44,6 +44,7 @@ static void forget(struct policy *p)
 	p->backoff_ns = 0;
 	p->early_n = p->early_deaths = 0;
 	p->deaths_n = 0;
+	p->taken = false;
 	p->why = "";
 }
 
@@ -90,6 +91,7 @@ static unsigned int adopt_ready(struct policy *p, const struct turn *t)
 
 static unsigned int ready(struct policy *p, const struct turn *t)
 {
+	p->taken = false;
 	p->ready_ns = t->now_ns;
 	return enter(p, POLICY_READY, NEVER, 0);
 }
@@ -196,6 +198,7 @@ static unsigned int died(struct policy *p, const struct turn *t)
 	const bool settled = p->ready_ns != NOT && t->now_ns - p->ready_ns >= t->rules->settled_ns;
 	const unsigned int raise = burst(p, t) ? POLICY_DO_RAISE : 0;
 
+	p->taken = false;
 	if (t->rules->never)
 		return t->event == POLICY_EXITED ? enter(p, POLICY_DONE, NEVER, 0)
 						 : fail(p, t, "it died, and is not to be restarted");
@@ -206,6 +209,16 @@ static unsigned int died(struct policy *p, const struct turn *t)
 	if (count_early(p, t) >= t->rules->budget && !t->rules->critical)
 		return fail(p, t, "it died too often before it had been ready for long");
 	return enter(p, POLICY_BACKOFF, t->now_ns + pause_ns(p, t), raise | POLICY_SAY_PAUSE);
+}
+
+/* Not its fault, and over when the other process ends: it has no budget for that.  The robot must not run without a
+ * critical one, whose deaths count. */
+static unsigned int taken(struct policy *p, const struct turn *t)
+{
+	if (t->rules->never || t->rules->critical)
+		return died(p, t);
+	p->taken = true;
+	return enter(p, POLICY_BACKOFF, t->now_ns + pause_ns(p, t), POLICY_SAY_TAKEN);
 }
 
 static unsigned int give_up(struct policy *p, const struct turn *t)
@@ -238,12 +251,14 @@ static const struct step table[POLICY_STATES][POLICY_EVENTS] = {
 	[POLICY_STARTING] = {
 		[POLICY_STOP] = END(POLICY_STOPPING), [POLICY_RESTART] = END(POLICY_RESTARTING),
 		[POLICY_IS_READY] = DO(ready), [POLICY_TIMER] = DO(late),
-		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG, [POLICY_DIED] = DO(died),
+		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG,
+		[POLICY_EXITED_112] = DO(taken), [POLICY_DIED] = DO(died),
 		[POLICY_SILENT] = KILL, [POLICY_FROZEN] = KILL,
 	},
 	[POLICY_READY] = {
 		[POLICY_STOP] = END(POLICY_STOPPING), [POLICY_RESTART] = END(POLICY_RESTARTING),
-		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG, [POLICY_DIED] = DO(died),
+		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG,
+		[POLICY_EXITED_112] = DO(taken), [POLICY_DIED] = DO(died),
 		[POLICY_SILENT] = KILL, [POLICY_FROZEN] = KILL,
 	},
 	[POLICY_BACKOFF] = {
@@ -259,19 +274,20 @@ static const struct step table[POLICY_STATES][POLICY_EVENTS] = {
 	[POLICY_STOPPING] = {
 		[POLICY_START] = THEN(POLICY_RESTARTING), [POLICY_RESTART] = THEN(POLICY_RESTARTING),
 		[POLICY_EXITED] = GO(POLICY_STOPPED), [POLICY_EXITED_100] = GO(POLICY_STOPPED),
-		[POLICY_DIED] = GO(POLICY_STOPPED),
+		[POLICY_EXITED_112] = GO(POLICY_STOPPED), [POLICY_DIED] = GO(POLICY_STOPPED),
 		[POLICY_FROZEN] = DO(kill_frozen), [POLICY_TIMER] = DO(overdue),
 	},
 	[POLICY_RESTARTING] = {
 		[POLICY_STOP] = THEN(POLICY_STOPPING),
 		[POLICY_EXITED] = DO(spawn_asked), [POLICY_EXITED_100] = DO(spawn_asked),
-		[POLICY_DIED] = DO(spawn_asked),
+		[POLICY_EXITED_112] = DO(spawn_asked), [POLICY_DIED] = DO(spawn_asked),
 		[POLICY_FROZEN] = DO(kill_frozen), [POLICY_TIMER] = DO(overdue),
 	},
 	[POLICY_KILLED] = {
 		[POLICY_START] = THEN(POLICY_RESTARTING), [POLICY_STOP] = THEN(POLICY_STOPPING),
 		[POLICY_RESTART] = THEN(POLICY_RESTARTING),
-		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG, [POLICY_DIED] = DO(died),
+		[POLICY_EXITED] = DO(died), [POLICY_EXITED_100] = WRONG,
+		[POLICY_EXITED_112] = DO(taken), [POLICY_DIED] = DO(died),
 		[POLICY_TIMER] = DO(overdue),
 	},
 	[POLICY_DONE] = {
@@ -297,9 +313,16 @@ enum policy_event policy_death(int wait_status)
 {
 	if (!WIFEXITED(wait_status))
 		return POLICY_DIED;
-	return WEXITSTATUS(wait_status) == 100 ? POLICY_EXITED_100
-	       : WEXITSTATUS(wait_status)      ? POLICY_DIED
-					       : POLICY_EXITED;
+	switch (WEXITSTATUS(wait_status)) {
+	case 0:
+		return POLICY_EXITED;
+	case 100:
+		return POLICY_EXITED_100;
+	case 112:
+		return POLICY_EXITED_112;
+	default:
+		return POLICY_DIED;
+	}
 }
 
 int64_t policy_wake_ns(const struct policy *p)
@@ -317,6 +340,12 @@ bool policy_is_fine(const struct policy *p)
 	return p->state == POLICY_READY || p->state == POLICY_DONE;
 }
 
+bool policy_is_settled(const struct policy *p, const struct policy_rules *rules, int64_t now_ns)
+{
+	return policy_is_fine(p) &&
+	       (!rules->never || p->state == POLICY_DONE || now_ns - p->ready_ns >= rules->settled_ns);
+}
+
 const char *policy_state_name(enum policy_state state)
 {
 	static const char *const names[POLICY_STATES] = { "stopped", "waiting",	 "starting",   "ready",	 "backoff",
@@ -327,10 +356,11 @@ const char *policy_state_name(enum policy_state state)
 
 const char *policy_event_name(enum policy_event event)
 {
-	static const char *const names[POLICY_EVENTS] = { "start",	 "stop",     "restart",	   "needs-met",
-							  "is-ready",	 "exited",   "exited-100", "died",
-							  "silent",	 "frozen",   "timer",	   "adopt",
-							  "adopt-ready", "was-done", "was-failed", "was-lost" };
+	static const char *const names[POLICY_EVENTS] = { "start",    "stop",	     "restart",	   "needs-met",
+							  "is-ready", "exited",	     "exited-100", "exited-112",
+							  "died",     "silent",	     "frozen",	   "timer",
+							  "adopt",    "adopt-ready", "was-done",   "was-failed",
+							  "was-lost" };
 
 	return names[event];
 }

@@ -14,10 +14,11 @@
  *
  * and after a death, by itself or by us: at once if it had been ready for a second (settled), else after a pause of
  * 0.1 s that doubles up to 5 s.  Deaths before a second of readiness are counted, and ten of them in a minute are
- * enough: failed.  Exit status 100, a wrong configuration, is failed at once.  A critical daemon is not given up for
- * them, and its first ten pauses are 20 ms at most; three of its deaths within a second raise the e-stop to the level
- * that the launch file names, and so does each way of ending in failed.  Only the daemon that died is started again, at
- * once: needs are considered only when a start is asked for.
+ * enough: failed.  Exit status 100, a wrong configuration, is failed at once.  Exit status 112, another process holds
+ * what it claims, is no early death, unless it is critical: it is tried again after each pause for as long as that
+ * lasts.  A critical daemon is not given up for early deaths, and its first ten pauses are 20 ms at most; three of its
+ * deaths within a second raise the e-stop to the level that the launch file names, and so does each way of ending in
+ * failed.  Only the daemon that died is started again, at once: needs are considered only when a start is asked for.
  *
  * The caller
  *	- sends an event when something happened, and does at once, in the order of the bits, what is returned;
@@ -54,6 +55,7 @@ enum policy_event {
 	POLICY_IS_READY,    /* READY=1 */
 	POLICY_EXITED,	    /* it ended with status 0 */
 	POLICY_EXITED_100,  /* ... 100: its configuration is wrong */
+	POLICY_EXITED_112,  /* ... 112: another process holds a claim or a port of it; or we could not listen for it */
 	POLICY_DIED,	    /* any other way: another status, a signal, unknown (adopted), it could not be started */
 	POLICY_SILENT,	    /* it publishes nothing for dead_after; at first for ready_within, a second at least */
 	POLICY_FROZEN,	    /* its process is stopped (state T; under a debugger it is silent instead) */
@@ -75,6 +77,7 @@ enum policy_event {
 #define POLICY_SAY_LATE 0x20   /* report as warning: not ready within ready_within; it goes on, what needs it waits */
 #define POLICY_SAY_STUCK 0x40  /* report as error: SIGKILL was 2 s ago and it is still there (uninterruptible sleep) */
 #define POLICY_SAY_PAUSE 0x80  /* report as warning: it died early and is started again at policy_wake_ns() */
+#define POLICY_SAY_TAKEN 0x100 /* the same, if that is new: another process holds what it claims */
 
 /* Of the critical ones. */
 #define POLICY_CRITICAL_BACKOFF_NS 20000000
@@ -85,6 +88,7 @@ struct policy {
 	enum policy_state state;
 	bool adopted;		   /* its process is not our child: the exit status will be unknown */
 	uint64_t restarts;	   /* processes started after the first, not counting starts that were asked for */
+	bool taken;		   /* another process held what it claims when it was tried last */
 	unsigned int early_deaths; /* in the last budget_within, as of the last one */
 	const char *why;	   /* a failed daemon was given up; else "" */
 
@@ -112,7 +116,7 @@ void policy_init(struct policy *p);
 unsigned int policy_event(struct policy *p, const struct policy_rules *rules, enum policy_event event, bool publishes,
 			  int64_t now_ns);
 
-/* The event for a status of waitpid(2): POLICY_EXITED, POLICY_EXITED_100 or POLICY_DIED. */
+/* The event for a status of waitpid(2): one of POLICY_EXITED to POLICY_DIED. */
 enum policy_event policy_death(int wait_status);
 
 /* When POLICY_TIMER is due; INT64_MAX: never. */
@@ -122,6 +126,9 @@ bool policy_has_process(const struct policy *p);
 
 /* Ready or done: daemons that need it may start. */
 bool policy_is_fine(const struct policy *p);
+/* The same for arm: auto and a daemon that is ready as soon as it has a process: with restart: never it has to be done,
+ * or to have run for as long as a death would be an early one. */
+bool policy_is_settled(const struct policy *p, const struct policy_rules *rules, int64_t now_ns);
 
 const char *policy_state_name(enum policy_state state); /* "stopped" ... "done" */
 const char *policy_event_name(enum policy_event event); /* "start" ... */

@@ -43,9 +43,24 @@ static void take_line(struct notice *notice, const char *line)
 	}
 }
 
+static void take_fds(struct notice *notice, const struct cmsghdr *c)
+{
+	notice->fds_n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(notice->fds, CMSG_DATA(c), notice->fds_n * sizeof(int));
+}
+
+void rundir_drop(struct notice *notice)
+{
+	for (size_t i = 0; i < notice->fds_n; i++)
+		if (notice->fds[i] >= 0)
+			close(notice->fds[i]);
+	notice->fds_n = 0;
+}
+
+/* The kernel closes descriptors for which there is no room. */
 int rundir_notice(int fd, struct notice *notice)
 {
-	char text[1024], control[CMSG_SPACE(sizeof(struct ucred))];
+	char text[1024], control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(NOTIFY_FDS * sizeof(int))];
 	struct iovec part = { .iov_base = text, .iov_len = sizeof(text) - 1 };
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
@@ -60,6 +75,8 @@ int rundir_notice(int fd, struct notice *notice)
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
 			notice->pid = ((const struct ucred *)(const void *)CMSG_DATA(c))->pid;
+		else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			take_fds(notice, c);
 	while ((line = strsep(&rest, "\n")))
 		take_line(notice, line);
 	return 1;
@@ -165,6 +182,16 @@ static int recreate(struct supervisor *s, const struct missing *missing, struct 
 	close(status ? lock : s->lock); /* on failure it is tried again */
 	s->lock = status ? s->lock : lock;
 	return status;
+}
+
+bool rundir_has_daemon(const struct launch *launch)
+{
+	struct folder_state state;
+
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		if (!folder_state_read(launch->daemons[i].name, &state) && folder_runs(&state))
+			return true;
+	return false;
 }
 
 void rundir_check(struct supervisor *s, int64_t now_ns)

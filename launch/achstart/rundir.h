@@ -12,24 +12,32 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "channels/notify.h"
 #include "config/error.h"
 
 #define NOTICE_STATUS_MAX 200
 
+struct launch;
 struct supervisor;
 
-/* What a daemon sent to $RUN/notify: READY=1, WATCHDOG=1, STATUS=..., STOPPING=1 (sd_notify). */
+/* What a daemon sent to $RUN/notify: READY=1, WATCHDOG=1, STATUS=..., STOPPING=1, FDSTORE=1 (sd_notify). */
 struct notice {
 	pid_t pid; /* of the sender, as the kernel says */
 	bool ready, watchdog, stopping;
 	bool has_status;
 	char status[NOTICE_STATUS_MAX];
+	int fds[NOTIFY_FDS]; /* that it sent; to be closed by rundir_drop, or set to -1 */
+	size_t fds_n;
 };
 
 /* Creates the socket, mode 0600, in place of an old one.  Its descriptor, or -errno with a line. */
 int rundir_notify(struct error_sink *errors);
 /* 1: *notice was received; 0: there are no more now. */
 int rundir_notice(int fd, struct notice *notice);
+void rundir_drop(struct notice *notice); /* closes the descriptors in it */
+
+/* Does a daemon of the robot run? */
+bool rundir_has_daemon(const struct launch *launch);
 
 /* Twice a second, however often it is called: creates again what is missing. */
 void rundir_check(struct supervisor *s, int64_t now_ns);

@@ -7,6 +7,7 @@
 
 #define AFTER_NS 500000000	  /* of readiness: a daemon that dies at its start does not need one */
 #define AGAIN_NS 10000000000	  /* after one that ended by itself, and twice as long after each further one, */
+#define GONE_NS 1000000000	  /* after SIGKILL, at most */
 #define AGAIN_MAX_NS 320000000000 /* up to this */
 
 void spare_init(struct spare *spare)
@@ -46,17 +47,22 @@ static void start(struct spare *spare, const struct launch_daemon *daemon, const
 		put_off(spare, now_ns);
 }
 
-/* It holds nothing that is worth a farewell. */
+/* It holds nothing that is worth a farewell.  It is not on a virtual clock, on which it must be gone at this
+ * instant. */
 static void end(struct spare *spare)
 {
+	struct clock_fd fd = { .fd = spare->child.pidfd, .events = POLLIN };
+
 	close_go(spare);
 	child_signal(&spare->child, SIGKILL);
+	if (clock_used())
+		clock_real.wait(&fd, 1, clock_real.now() + GONE_NS);
 }
 
 bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd,
 		int64_t settled_ns, bool wanted, int64_t now_ns)
 {
-	if (!daemon->spare || clock_used()) /* on a virtual clock a start takes the time that it is given */
+	if (!daemon->spare)
 		return false;
 	if (spare->child.pid && !wanted)
 		end(spare);

@@ -46,6 +46,16 @@ static bool needs(const struct supervised *d, size_t place)
 	return false;
 }
 
+bool supervise_goes_without(const struct supervisor *s, const struct supervised *d)
+{
+	const size_t place = (size_t)(d - s->supervised);
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->supervised[i].daemon->wanted && needs(&s->supervised[i], place))
+			return false;
+	return d->policy.taken && d->daemon->kind == LAUNCH_PROGRAM && d->daemon->critical == MSG_LEVEL_RUN;
+}
+
 /* Is it needed by a daemon that runs?  Every driver needs the clock: they stop in step with it. */
 static bool is_needed(const struct supervisor *s, const struct supervised *d)
 {
@@ -251,15 +261,26 @@ void supervise_channel_removed(struct supervisor *s, const char *channel, int64_
 		      "channel %s was overwritten and has been removed; its users create it again", channel);
 }
 
+/* Their file may have been removed. */
+static void renew_claims(struct supervisor *s, int64_t now_ns)
+{
+	char line[ERROR_LINE_MAX] = "";
+	struct error_sink errors = { error_keep_last, line, 0 };
+
+	if (claim_renew(s->claims, &errors) < 0)
+		supervise_say(s, now_ns, ERROR, "claim-lost", "%s", line);
+}
+
 static void notify_systemd(struct supervisor *s, int64_t now_ns)
 {
 	char text[NOTIFY_STATUS_MAX];
-	size_t ready = 0, wanted = 0, stopped = 0; /* on request: not waited for */
+	size_t ready = 0, wanted = 0, stopped = 0; /* on request, or taken: not waited for */
 
 	for (size_t i = 0; i < s->n; i++) {
 		wanted += s->supervised[i].daemon->wanted;
 		ready += s->supervised[i].daemon->wanted && policy_is_fine(&s->supervised[i].policy);
-		stopped += s->supervised[i].daemon->wanted && s->supervised[i].policy.state == POLICY_STOPPED;
+		stopped += s->supervised[i].daemon->wanted && (s->supervised[i].policy.state == POLICY_STOPPED ||
+							       supervise_goes_without(s, &s->supervised[i]));
 	}
 	snprintf(text, sizeof(text), "%zu of %zu daemon%s ready", ready, wanted, wanted == 1 ? "" : "s");
 	if (strcmp(text, s->notify.status) != 0)
@@ -296,6 +317,7 @@ static void update(struct supervisor *s, int64_t now_ns)
 		;
 	links_update(&s->links, s->launch, drivers, n, &s->events, now_ns);
 	if (s->looks % SELDOM == 0) {
+		renew_claims(s, now_ns);
 		kill_orphaned_children(s, now_ns);
 		folder_reserve(s->n);
 	}
@@ -361,10 +383,12 @@ static void read_notices(struct supervisor *s, int64_t now_ns)
 {
 	struct notice notice;
 
-	while (rundir_notice(s->notify_fd, &notice))
+	while (rundir_notice(s->notify_fd, &notice)) {
 		for (size_t i = 0; i < s->n; i++)
 			if (s->supervised[i].child.pid && s->supervised[i].child.pid == notice.pid)
 				supervised_hear(s, &s->supervised[i], &notice, now_ns);
+		rundir_drop(&notice);
+	}
 }
 
 static int loop(struct supervisor *s)
@@ -443,7 +467,7 @@ static void take_priority(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++)
 		if (s->supervised[i].daemon->priority > priority)
 			priority = (int)s->supervised[i].daemon->priority;
-	if (!priority)
+	if (!priority || clock_used()) /* virtual.c */
 		return;
 	priority += priority < PRIORITY_MAX;
 	status = child_take_priority(priority);
@@ -563,9 +587,11 @@ static int report_end(struct supervisor *s, int64_t now_ns)
 	return stuck ? -EBUSY : 0;
 }
 
-int supervise(struct launch *launch, int lock, struct error_sink *errors)
+int supervise(struct launch *launch, int lock, struct claim_set *claims, struct error_sink *errors)
 {
-	struct supervisor s = { .launch = launch, .n = launch->daemons_n, .notify_fd = -1, .lock = lock };
+	struct supervisor s = {
+		.launch = launch, .n = launch->daemons_n, .notify_fd = -1, .lock = lock, .claims = claims
+	};
 	const int64_t now_ns = clock_now_ns();
 	int status;
 

@@ -7,6 +7,7 @@
 #define LAUNCH_ACHSTART_SUPERVISE_H
 
 #include "channels/notify.h"
+#include "daemons/drv/claim.h"
 #include "daemons/estop/estop.h"
 #include "launch/achstart/events.h"
 #include "launch/file/launch_file.h"
@@ -32,7 +33,8 @@ struct supervisor {
 	int signals, notify_fd;
 	int fifos, ends; /* one descriptor for all logs, one for all processes */
 	struct control *control;
-	int lock;	      /* of the folder */
+	int lock; /* of the folder */
+	struct claim_set *claims;
 	int64_t rundir_ns;    /* when to look at the folder next */
 	int64_t deaf_ns;      /* when notify was last found missing: no watchdog message can have come until then */
 	int64_t late_ns;      /* when it was last held up itself, and daemons perhaps, too */
@@ -56,8 +58,11 @@ struct supervisor {
 void supervise_hold_signals(void);
 /* Adopts running daemons, starts the others, and runs until all of them have been stopped on request.  Returns the exit
  * status.  Closes the lock of the folder at the end. */
-int supervise(struct launch *launch, int lock, struct error_sink *errors);
+int supervise(struct launch *launch, int lock, struct claim_set *claims, struct error_sink *errors);
 
+/* A program of which another process holds the port, or a claim, and that neither the robot nor another daemon needs:
+ * a second robot on this machine has that page. */
+bool supervise_goes_without(const struct supervisor *s, const struct supervised *d);
 struct supervised *supervise_find(struct supervisor *s, const char *name);
 /* Starts a daemon, and what it needs. */
 void supervise_start(struct supervisor *s, struct supervised *d, int64_t now_ns);

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 
 #include "channels/clock.h"
+#include "channels/vt_clock.h"
 #include "daemons/drv/drv_tick.h"
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"
+#include "launch/common/lines.h"
 
 #define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
 #define REOPEN_NS 2000000000 /* a driver checks its channel once a second and recreates it within this time */
@@ -141,6 +143,44 @@ static void say_mended(void *to, const char *channel)
 	supervise_channel_removed(to, channel, clock_now_ns());
 }
 
+/* Once, and again if another one holds it. */
+static void say_taken(struct supervisor *s, struct supervised *d, const char *line, int64_t now_ns)
+{
+	char text[MSG_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(text) - 1, line);
+	if (strcmp(text, d->taken) != 0)
+		supervised_say(s, d, now_ns, WARNING, "taken", "%.100s; it is tried again", text);
+	memcpy(d->taken, text, sizeof(d->taken));
+}
+
+static void not_started(struct supervisor *s, struct supervised *d, enum policy_event event, int status, int64_t now_ns)
+{
+	d->kept.incarnation--;
+	snprintf(d->last_end, sizeof(d->last_end), "not started: %s", strerror(-status));
+	supervised_event(s, d, event, now_ns);
+}
+
+/* false: the process that has the port was reported. */
+static bool listens(struct supervisor *s, struct supervised *d, struct error_sink *warnings, int64_t now_ns)
+{
+	struct error_who who = { "achstart", d->daemon->name, ERROR_WARNING };
+	struct error_sink printed = { error_to_stderr, &who, 0 };
+	struct lines why;
+	/* A run on a virtual clock is the same whatever ports there are: another one is no message of it. */
+	const int status = kept_sockets_open(&d->sockets, (int)d->daemon->listen, lines_begin(&why),
+					     vt_clock_end() ? &printed : warnings);
+
+	if (!status)
+		return true;
+	if (status == -EADDRINUSE && !d->daemon->rules.critical && !d->daemon->rules.never)
+		say_taken(s, d, why.text, now_ns);
+	else
+		supervised_say(s, d, now_ns, ERROR, "start", "%s", why.text);
+	not_started(s, d, status == -EADDRINUSE ? POLICY_EXITED_112 : POLICY_DIED, status, now_ns);
+	return false;
+}
+
 static void spawn(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
 	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, d->daemon->name, "start" };
@@ -157,16 +197,17 @@ static void spawn(struct supervisor *s, struct supervised *d, int64_t now_ns)
 					 .restarts = d->policy.restarts,
 					 .latches = d->kept.latches };
 	patrol_before(&s->patrol, d->daemon->name, d->policy.early_deaths > 0, say_mended, s);
+	if (!listens(s, d, &warnings, now_ns))
+		return;
 	if (spare_use(&d->spare, &d->child, d->daemon, &d->kept)) {
 		status = 0;
 		hung_measure(&d->hung, d->child.pid, now_ns, false, now_ns); /* from now on, not from its start */
 	} else {
-		status = child_start(&d->child, d->daemon, d->path, d->log.fifo, &d->kept, &errors, &warnings);
+		status = child_start(&d->child, d->daemon, d->path, d->log.fifo, &d->sockets, &d->kept, &errors,
+				     &warnings);
 	}
 	if (status) {
-		d->kept.incarnation--;
-		snprintf(d->last_end, sizeof(d->last_end), "not started: %s", strerror(-status));
-		supervised_event(s, d, POLICY_DIED, now_ns);
+		not_started(s, d, POLICY_DIED, status, now_ns);
 		return;
 	}
 	follow_end(s, d);
@@ -289,13 +330,14 @@ static void become_ready(struct supervisor *s, struct supervised *d, int64_t now
 		return;
 	d->kept.ready = true;
 	d->kept.ready_ns = now_ns;
+	*d->taken = 0;
 	keep(s, d, now_ns);
 	supervised_say(s, d, now_ns, INFO, "ready", "ready after %.3f s, process %d, incarnation %u",
 		       (double)(now_ns - d->kept.spawned_ns) / 1e9, (int)d->child.pid, supervised_incarnation(d));
 	supervised_event(s, d, POLICY_IS_READY, now_ns);
 }
 
-void supervised_hear(struct supervisor *s, struct supervised *d, const struct notice *notice, int64_t now_ns)
+void supervised_hear(struct supervisor *s, struct supervised *d, struct notice *notice, int64_t now_ns)
 {
 	/* An adopted one may have said READY to an achstart that did not live to hear it.  One that still waits for
 	 * something says so with each beat. */
@@ -308,6 +350,9 @@ void supervised_hear(struct supervisor *s, struct supervised *d, const struct no
 		memcpy(d->status, notice->status, sizeof(d->status));
 	if (notice->ready || again)
 		become_ready(s, d, now_ns);
+	for (size_t i = 0; i < notice->fds_n; i++)
+		if (kept_sockets_take(&d->sockets, (int)d->daemon->listen, notice->fds[i]))
+			notice->fds[i] = -1;
 }
 
 static void report_end(struct supervisor *s, struct supervised *d, const char *how, bool expected, int64_t now_ns)
@@ -321,6 +366,15 @@ static void report_end(struct supervisor *s, struct supervised *d, const char *h
 	for (unsigned int i = LAST_LINES; !expected && i-- > 0;)
 		if ((line = logs_last(&d->log, i)))
 			supervised_say(s, d, now_ns, INFO, "last-line", "%s", line);
+	logs_forget(&d->log);
+}
+
+/* Its last line says who holds what it claims. */
+static void report_taken(struct supervisor *s, struct supervised *d, const char *how, int64_t now_ns)
+{
+	const char *line = logs_last(&d->log, 0);
+
+	say_taken(s, d, line ? line : how, now_ns);
 	logs_forget(&d->log);
 }
 
@@ -368,7 +422,10 @@ void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns)
 	else
 		keep_left(s, d, now_ns); /* the same: a process that reads the report may kill us */
 	events_follow(&s->events, &d->event_port, &d->fault, now_ns);
-	report_end(s, d, how, asked && ended_as_asked(status), now_ns);
+	if (actions & POLICY_SAY_TAKEN)
+		report_taken(s, d, how, now_ns);
+	else
+		report_end(s, d, how, asked && ended_as_asked(status), now_ns);
 	if (!(actions & POLICY_DO_SPAWN))
 		carry_out(s, d, death, actions, now_ns);
 }
@@ -559,6 +616,7 @@ void supervised_open(struct supervisor *s, struct supervised *d, const struct la
 void supervised_close(struct supervised *d, bool stopped)
 {
 	logs_close(&d->log, stopped);
+	kept_sockets_close(&d->sockets);
 	pulse_close(&d->pulse);
 	port_close(&d->event_port);
 }

@@ -7,6 +7,7 @@
 #include "launch/common/logs.h"
 #include "launch/achstart/rundir.h"
 #include "launch/achstart/hung.h"
+#include "launch/achstart/kept_sockets.h"
 #include "launch/achstart/policy.h"
 #include "launch/achstart/spare.h"
 #include "launch/common/pulse.h"
@@ -20,6 +21,7 @@ struct supervised {
 	struct policy policy;
 	struct child child;
 	struct spare spare;
+	struct kept_sockets sockets; /* of listen: */
 	struct logs log;
 	struct pulse pulse;	   /* if it publishes a state */
 	struct port event_port;	   /* its events */
@@ -30,6 +32,7 @@ struct supervised {
 	int64_t adopted_ns;	   /* publications count from then on, at the earliest */
 	char status[NOTICE_STATUS_MAX];
 	char last_end[CHILD_END_MAX]; /* how its last process ended */
+	char taken[MSG_TEXT_SIZE];    /* who holds what it claims, as reported; "": it is not taken */
 	bool killed_at_end;	      /* while the robot was stopped */
 	bool stuck;		      /* it was killed and is still there */
 };
@@ -46,7 +49,7 @@ void supervised_first_time(struct supervised *d); /* nothing of the robot runs: 
 
 /* Something happened: asks the policy, and does what it says. */
 void supervised_event(struct supervisor *s, struct supervised *d, enum policy_event event, int64_t now_ns);
-void supervised_hear(struct supervisor *s, struct supervised *d, const struct notice *notice, int64_t now_ns);
+void supervised_hear(struct supervisor *s, struct supervised *d, struct notice *notice, int64_t now_ns);
 void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns);   /* if its process has ended */
 void supervised_update(struct supervisor *s, struct supervised *d, int64_t now_ns); /* what it publishes */
 /* Starts or ends its spare; true: one was started. */

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/check/check_listen.h"
 #include "launch/check/check_timing.h"
 #include "launch/check/check_run.h"
 #include "launch/common/lines.h"
@@ -317,6 +318,7 @@ void check_robot(struct check *check, const struct launch *launch, int64_t withi
 	check_frames_conflicts(&check->frames, errors);
 	check_time(check, launch, errors, warnings);
 	check_interfaces(check, launch, errors, warnings);
+	check_listen(launch, errors, warnings);
 }
 
 static void print_daemon(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)

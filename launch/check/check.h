@@ -11,9 +11,11 @@
  *			is not a driver, a driver or the simulator that refuses its configuration (DRIVER ... --check,
  *			exit status 100), does not answer or answers nonsense (DRIVER ... --frames), two daemons in
  *			conflict on a bus, a bus loaded above 90 % or without time for a frame, a core that the machine
- *			does not have, arm: auto with an interface that is not virtual
+ *			does not have, arm: auto with an interface that is not virtual, a daemon that listens where no
+ *			network socket is allowed
  *	warnings	it cannot work now (exit status 111), but devices may come later: an interface that is missing
- *			or up with other values, a soft wire that is not served, a driver whose --check exits with 111
+ *			or up with other values, a soft wire that is not served, a driver whose --check exits with 111,
+ *			a port that another user has
  *	notes		are warnings, too, and the exit status is 0: a soft wire that is there, but not served by one
  *			of the daemons
  * Each has the file and line of the launch file, and one cause is reported once.  Errors within the files were found by

@@ -111,6 +111,7 @@ int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct 
 	if (a->fd < 0)
 		return a->fd;
 	a->pid = query_peer(a->fd);
+	clock_touch(a->pid);
 	if (send(a->fd, line, strlen(line), MSG_NOSIGNAL) < 0) {
 		status = lost(a, errors);
 		ask_end(a);
@@ -120,13 +121,16 @@ int ask_begin(struct ask *a, const char *const *words, int64_t until_ns, struct 
 
 void ask_cancel(struct ask *a)
 {
+	clock_touch(a->pid);
 	send(a->fd, "cancel", strlen("cancel"), MSG_NOSIGNAL);
 }
 
 void ask_end(struct ask *a)
 {
-	if (a->fd >= 0)
+	if (a->fd >= 0) {
+		clock_touch(a->pid); /* it sees the end of the connection */
 		close(a->fd);
+	}
 	free(a->text);
 	yaml_close(a->doc);
 	*a = (struct ask){ .fd = -1, .error = "" };

@@ -160,7 +160,8 @@ static bool is_roots(const char *path)
 	return !lstat(path, &st) && S_ISDIR(st.st_mode) && !st.st_uid && (geteuid() || st.st_mode & S_ISVTX);
 }
 
-static int share_channels(gid_t group, struct error_sink *errors)
+/* Makes $ACH_DIR if need be; shared: for that group. */
+static int prepare_channels(bool shared, gid_t group, struct error_sink *errors)
 {
 	const char *path = getenv("ACH_DIR");
 	int folder, status;
@@ -170,15 +171,20 @@ static int share_channels(gid_t group, struct error_sink *errors)
 	folder = owned_folder(path, 0700, errors);
 	if (folder < 0)
 		return folder;
-	status = share(folder, group);
+	status = shared ? share(folder, group) : 0;
 	close(folder);
 	return status;
+}
+
+int folder_make_channels(struct error_sink *errors)
+{
+	return prepare_channels(false, (gid_t)-1, errors);
 }
 
 int folder_share(gid_t group, struct error_sink *errors)
 {
 	const unsigned int lines = errors->count;
-	const int run = share(run_fd, group), status = run ? run : share_channels(group, errors);
+	const int run = share(run_fd, group), status = run ? run : prepare_channels(true, group, errors);
 
 	if (status && errors->count == lines)
 		error_add(errors, "unable to give the folders of the robot to the group %d: %s", (int)group,

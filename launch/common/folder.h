@@ -27,8 +27,10 @@ int folder_lock(bool patient, struct error_sink *errors);
 bool folder_is_locked(int lock);
 bool folder_has(const char *name, mode_t kind); /* an entry of ours of that name: S_IFSOCK, S_IFREG or S_IFDIR */
 
-/* $RUN, and $ACH_DIR if that is set, which is made if need be, are for that group to read and to enter; (gid_t)-1: for
- * their owner alone.  0, or -errno with a line. */
+/* $ACH_DIR, if that is set, is made if need be, for its owner alone.  0, or -errno with a line. */
+int folder_make_channels(struct error_sink *errors);
+/* $RUN, and $ACH_DIR, are for that group to read and to enter; (gid_t)-1: for their owner alone.  0, or -errno with a
+ * line. */
 int folder_share(gid_t group, struct error_sink *errors);
 /* Gives a file, a folder or a socket in that folder ("": the folder itself) to the operators, if there are any. */
 void folder_give(int folder, const char *name);

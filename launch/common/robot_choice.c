@@ -176,9 +176,16 @@ int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *
 				    "unset it, or set ENDPLATE_RUN to the folder of the robot that you mean",
 				    prefix_given(), kept.name, path, kept.prefix);
 	robot_choice_export(kept.prefix, kept.channels);
+	robot_choice_clock();
+	return 0;
+}
+
+void robot_choice_clock(void)
+{
+	char path[RUN_PATH_MAX];
+
 	if (!run_path(path, "clock", &(struct error_sink){ 0 }))
 		vt_clock_observe(path);
-	return 0;
 }
 
 /* ---- hold and estop ---- */

@@ -27,6 +27,8 @@ static const struct status_field robot_fields[] = {
 	WHOLE(status, pid),
 	REAL(status, uptime_s),
 	REAL(status, pace),
+	REAL(status, behind_s),
+	WORD(status, clock_still),
 	BOOL(status, stopping),
 	{ 0 },
 };

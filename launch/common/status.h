@@ -11,6 +11,7 @@
 #include "channels/ach.h"
 #include "channels/msg/msg.h"
 #include "config/json.h"
+#include "config/robot.h"
 #include "config/yaml.h"
 
 #define STATUS_NAME_MAX 32
@@ -18,7 +19,7 @@
 #define STATUS_TEXT_MAX 200
 #define STATUS_PATH_MAX 512
 #define STATUS_DAEMONS_MAX 64
-#define STATUS_BUSES_MAX 32
+#define STATUS_BUSES_MAX ROBOT_BUSES_MAX
 
 #define STATUS_COPY(to, text) snprintf(to, sizeof(to), "%s", text)
 
@@ -65,7 +66,9 @@ struct status {
 	char who[STATUS_NAME_MAX], why[STATUS_TEXT_MAX]; /* of the level; without a level why it is not known */
 	int64_t epoch, pid;
 	double uptime_s;
-	double pace; /* of a virtual clock, 1 as in life; NAN: real time */
+	double pace;	 /* of a virtual clock, 1 as in life; NAN: real time */
+	double behind_s; /* by which one that is held to a rate has fallen behind it; NAN: it is not */
+	char clock_still[STATUS_TEXT_MAX]; /* why the clock of the robot stands still; "": it runs */
 	bool stopping;
 	struct status_clock clock;
 	struct status_daemon daemons[STATUS_DAEMONS_MAX];

@@ -60,6 +60,7 @@ static void read_all(struct launch *launch, struct launch_top *top, struct error
 	launch->operators = launch->arming = launch->moving = LAUNCH_NO_GROUP;
 	launch->arm = top->arm;
 	launch->links = top->links;
+	launch->alone_ns = top->alone_ns;
 	launch->overload = top->overload;
 	launch->group = LAUNCH_GROUP_ALL;
 	launch_read_daemons(top, errors);
@@ -213,5 +214,6 @@ static uint64_t hash_strings(uint64_t hash, char *const *strings)
 
 uint64_t launch_hash(const struct launch_daemon *daemon)
 {
-	return hash_strings(hash_strings(UINT64_C(0xcbf29ce484222325), daemon->argv), daemon->environment);
+	return hash_strings(hash_strings(UINT64_C(0xcbf29ce484222325) ^ (uint64_t)daemon->listen, daemon->argv),
+			    daemon->environment);
 }

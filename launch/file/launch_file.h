@@ -78,6 +78,7 @@ struct launch_daemon {
 
 	int64_t priority; /* of SCHED_FIFO, set before exec; 0: the ordinary scheduler */
 	int64_t core;	  /* -1: any */
+	int64_t listen;	  /* port whose sockets achstart keeps for it; 0: none */
 	struct policy_rules rules;
 	enum msg_level critical; /* level to raise on POLICY_DO_RAISE; MSG_LEVEL_RUN: not critical */
 	enum launch_alive alive;
@@ -129,6 +130,7 @@ struct launch {
 	const char *folder;	      /* that the launch file is in, as seen from here: "launch", "." */
 	struct robot robot;
 	int arm;	   /* enum launch_arm */
+	int64_t alone_ns;  /* how long daemons run on without an achstart until they hold; 0: for ever */
 	bool links;	   /* bring up, reset and restart SocketCAN links */
 	int overload;	   /* enum launch_overload */
 	const char *clock; /* name of the daemon that is the clock; NULL: there is none */
@@ -195,8 +197,8 @@ bool launch_mux(const struct launch_daemon *daemon, struct launch_mux *mux);
 /* Is the device the output of one of them? */
 bool launch_is_muxed(const struct launch *launch, const struct robot_device *device);
 
-/* A hash of argv and environment, by which a new achstart sees whether a daemon that it adopts was started from the
- * same configuration. */
+/* A hash of argv, environment and port, by which a new achstart sees whether a daemon that it adopts was started from
+ * the same configuration. */
 uint64_t launch_hash(const struct launch_daemon *daemon);
 
 /* The keys of the file, for its documentation and tests. */

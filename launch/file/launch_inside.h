@@ -12,6 +12,7 @@ struct launch_top {
 	char operators[33], arming[33], moving[33];
 	int arm, overload;
 	bool links;
+	int64_t alone_ns;
 	bool clock_given; /* also under a misspelt key */
 	const struct yaml_node *node, *groups, *daemons, *environment;
 };

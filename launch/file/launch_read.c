@@ -135,6 +135,18 @@ static void check_once(const struct launch *launch, const struct launch_daemon *
 	}
 }
 
+static void check_listen(const struct launch *launch, const struct launch_daemon *daemon, struct error_sink *errors)
+{
+	const struct yaml_node *node = yaml_find(daemon->node, "listen");
+
+	if (daemon->listen && daemon->kind != LAUNCH_PROGRAM)
+		yaml_error(errors, node, "only a program that takes LISTEN_FDS listens: take this out");
+	for (const struct launch_daemon *other = launch->daemons; daemon->listen && other < daemon; other++)
+		if (other->listen == daemon->listen)
+			yaml_error(errors, node, "%s (line %u) listens there already: take another port", other->name,
+				   other->node->line);
+}
+
 /* ---- restart ---- */
 
 static void read_restart(struct launch_daemon *daemon, struct error_sink *errors)
@@ -198,6 +210,7 @@ static void read_daemon(struct launch *launch, struct launch_daemon *daemon, str
 		yaml_error(errors, yaml_find(daemon->node, "spare"),
 			   "only a driver that is restarted has a spare: take this out");
 	check_once(launch, daemon, errors);
+	check_listen(launch, daemon, errors);
 }
 
 void launch_read_daemons(struct launch_top *top, struct error_sink *errors)

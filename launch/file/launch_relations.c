@@ -116,7 +116,8 @@ void launch_read_buses(struct launch_top *top, struct error_sink *errors)
 {
 	const struct launch *launch = top->launch;
 
-	for (struct launch_daemon *daemon = launch->daemons; daemon < launch->daemons + launch->daemons_n; daemon++) {
+	for (size_t place = 0; place < launch->daemons_n; place++) {
+		struct launch_daemon *daemon = &launch->daemons[place];
 		const bool wires = daemon->kind == LAUNCH_CANWIRE, driver = daemon->kind == LAUNCH_DRIVER;
 
 		if (daemon->raw.bus && !wires && !driver)
@@ -156,7 +157,8 @@ void launch_read_needs(struct launch_top *top, struct error_sink *errors)
 {
 	const struct launch *launch = top->launch;
 
-	for (struct launch_daemon *daemon = launch->daemons; daemon < launch->daemons + launch->daemons_n; daemon++) {
+	for (size_t place = 0; place < launch->daemons_n; place++) {
+		struct launch_daemon *daemon = &launch->daemons[place];
 		const struct yaml_node *needs = launch_given(daemon->raw.needs), *one = NULL;
 
 		if (needs && !launch_are_names(needs, "the name of a daemon, or a list of names", errors))

@@ -118,6 +118,26 @@ TEST(test_more_than_a_tenth_skipped_is_too_slow)
 	TEST_ASSERT_FALSE(cycle_too_slow(&c));
 }
 
+/* A pause of 20 ms and more is the machine's; a tick that is too short makes shorter ones. */
+TEST(test_what_was_skipped_in_a_long_pause_is_not_counted)
+{
+	static const struct {
+		int64_t paused_ns;
+		uint64_t counted;
+	} rows[] = { { 0, 299 }, { 20 * MS - 1, 299 }, { 20 * MS, 279 }, { 298 * MS + 1, 0 }, { 300 * MS, 0 } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		c = (struct cycle){ .period_ns = MS };
+		cycle_came(&c, 100, 0);
+		cycle_paused(&c, rows[i].paused_ns);
+		cycle_came(&c, 400, 0);
+		cycle_came(&c, 410, 0); /* of the pause before it nothing is left */
+		for (uint64_t cycle = 411; cycle < 1100; cycle++)
+			cycle_came(&c, cycle, 0);
+		TEST_ASSERT_EQUAL_UINT64(rows[i].counted + 9, c.counted_skipped);
+	}
+}
+
 TEST(test_a_long_absence_is_counted_at_once)
 {
 	cycle_came(&c, 100, 0);

@@ -248,6 +248,26 @@ TEST(a_new_channel_is_for_its_user_and_the_operators)
 	unsetenv(PORT_OPERATORS);
 }
 
+/* It need not be a group of this process: it is compared with those of others. */
+TEST(the_group_arming_is_that_of_the_environment)
+{
+	static const struct {
+		const char *text;
+		gid_t group;
+	} rows[] = {
+		{ "0", 0 },	     { "64001", 64001 },      { "", (gid_t)-1 },
+		{ "x", (gid_t)-1 },  { "64001x", (gid_t)-1 }, { "4294967295", (gid_t)-1 },
+		{ "-1", (gid_t)-1 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		setenv(PORT_ARMING, rows[i].text, 1);
+		TEST_ASSERT_EQUAL_UINT_MESSAGE(rows[i].group, port_arming(), rows[i].text);
+	}
+	unsetenv(PORT_ARMING);
+	TEST_ASSERT_EQUAL_UINT((gid_t)-1, port_arming());
+}
+
 static int member(void *unused)
 {
 	struct stat st;

@@ -412,7 +412,7 @@ TEST_NEEDS(two_drivers_for_one_device, SAFETY_VELOCITIES)
 
 		if (!second)
 			break;
-		TEST_ASSERT_EQUAL_MESSAGE(111, safety_second(second), safety.said);
+		TEST_ASSERT_EQUAL_MESSAGE(112, safety_second(second), safety.said);
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(safety.said, names), safety.said);
 	}
 	TEST_ASSERT_TRUE(safety_driver_lives());

@@ -224,13 +224,13 @@ test_two_drivers_for_one_device() {
 	local status=0 name=first
 	start --name first --bus wire:lab
 	"$exampled" --name second --bus wire:lab 2>"$lib_folder/err" || status=$?
-	[ "$status" -eq 111 ]
+	[ "$status" -eq 112 ]
 	echo "exampled[second]: fatal: 211 of wire:lab is taken by exampled, process $driver of uid $(id -u)" |
 		diff - "$lib_folder/err"
 	status=0
 	# Another turntable on the same bus is another device,
 	"$exampled" --name first --bus wire:lab --set node=2 2>"$lib_folder/err" || status=$?
-	[ "$status" -eq 111 ] # but not under the same name
+	[ "$status" -eq 112 ] # but not under the same name
 	grep -q "first-state .*is taken by exampled, process $driver" "$lib_folder/err"
 	name=third
 	local first=$driver

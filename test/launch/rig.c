@@ -23,6 +23,7 @@
 
 #define PATIENCE_NS 90000000000
 #define TEXT_MAX (1 << 22)
+#define ARGUMENTS_MAX 16
 
 const char *const rig_names[RIG_NAMES] = { "canwire", "robotsim", "clock", "waist" };
 struct rig rig;
@@ -291,8 +292,11 @@ void rig_close(void)
 
 void rig_start_as(char *const *argv)
 {
+	char *real[ARGUMENTS_MAX] = { argv[0], (char *)"--real" };
 	const pid_t parent = getpid();
 
+	for (int i = 1; argv[i] && i < ARGUMENTS_MAX - 2; i++)
+		real[i + 1] = argv[i];
 	rig.achstart = virtual_lib_fork_achstart();
 	TEST_ASSERT_NOT_EQUAL(-1, rig.achstart);
 	if (rig.achstart)
@@ -301,7 +305,7 @@ void rig_start_as(char *const *argv)
 	if (getppid() != parent)
 		_exit(1);
 	dup2(open(in_folder("said"), O_WRONLY | O_CREAT | O_APPEND, 0644), STDERR_FILENO);
-	execv(argv[0], argv);
+	execv(argv[0], rig_in_real_time ? real : argv);
 	_exit(127);
 }
 

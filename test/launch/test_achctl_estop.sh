@@ -41,7 +41,7 @@ print(eval(sys.argv[1]))' "$1"
 }
 is() { [ "$(of "$1")" = "${2:-True}" ]; }
 begin() {
-	achstart launch/waist.launch 2>>"$lib_folder/achstart" &
+	achstart --real launch/waist.launch 2>>"$lib_folder/achstart" &
 	achstart=$!
 	lib_until is 'all(x["ready"] for x in robot["daemons"])'
 }

@@ -29,7 +29,7 @@ print(eval(sys.argv[1]))' "$1"
 is() { [ "$(of "$1")" = "${2:-True}" ]; }
 
 start() {
-	achstart launch/waist.launch 2>"$lib_folder/achstart" &
+	achstart --real launch/waist.launch 2>"$lib_folder/achstart" &
 	achstart=$!
 	lib_until is 'robot["level"] == "run" and all(x["ready"] for x in robot["daemons"])' ||
 		{ cat "$lib_folder/achstart" "$ENDPLATE_RUN/log/events.log"; return 1; }
@@ -157,7 +157,7 @@ without() {
 }
 lib_case without_achstart without
 again() {
-	achstart launch/waist.launch 2>"$lib_folder/achstart" &
+	achstart --real launch/waist.launch 2>"$lib_folder/achstart" &
 	achstart=$!
 	lib_until is 'robot["level"] == "hold" and all(x["adopted"] for x in robot["daemons"])'
 }

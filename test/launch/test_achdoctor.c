@@ -37,6 +37,8 @@ void setUp(void)
 		.smi = 0,
 		.hwlat_us = DOCTOR_UNKNOWN,
 		.clocksource = "tsc",
+		.page_port = 876,
+		.user_ports = 1024,
 		.steal_boot_pm = 0,
 		.steal_now_pm = 0,
 		.quota_pm = DOCTOR_UNLIMITED,
@@ -109,8 +111,8 @@ static void expect_only(enum doctor_verdict verdict, const char *check, const ch
 TEST(a_fit_machine_is_ok)
 {
 	doctor_machine(&machine, &report);
-	TEST_ASSERT_EQUAL(12, report.n);
-	TEST_ASSERT_EQUAL(12, doctor_count(&report, DOCTOR_OK));
+	TEST_ASSERT_EQUAL(13, report.n);
+	TEST_ASSERT_EQUAL(13, doctor_count(&report, DOCTOR_OK));
 	expect_remedies();
 }
 
@@ -202,6 +204,12 @@ TEST(clocks)
 	MACHINE(DOCTOR_OK, "clock", "arch_sys_counter", "", SET(clocksource, "arch_sys_counter"));
 	MACHINE(DOCTOR_WARN, "clock", "hpet", "tsc=reliable", SET(clocksource, "hpet"));
 	MACHINE(DOCTOR_UNSEEN, "clock", "cannot be seen", "", SET(clocksource, ""));
+	MACHINE(DOCTOR_OK, "port", "only root may open port 876", "", (void)0);
+	MACHINE(DOCTOR_OK, "port", "only root may open port 876", "", x->user_ports = 877);
+	MACHINE(DOCTOR_WARN, "port", "any user may open port 876", "port_start=1024", x->user_ports = 876);
+	MACHINE(DOCTOR_WARN, "port", "any user may open port 876", "port_start=1024", x->user_ports = 0);
+	MACHINE(DOCTOR_SKIP, "port", "any user may open port 8765 while", "", x->page_port = 8765);
+	MACHINE(DOCTOR_UNSEEN, "port", "cannot be seen", "", x->user_ports = DOCTOR_UNKNOWN);
 	MACHINE(DOCTOR_OK, "time", "chronyd corrects the clock's rate by -300 ppm", "", x->services_n = 1;
 		x->drift_ppm = -300; SET(services, "chronyd"));
 	MACHINE(DOCTOR_WARN, "time", "-301 ppm", "chronyc", x->services_n = 1; x->drift_ppm = -301);
@@ -453,6 +461,7 @@ TEST(facts_of_a_fake_machine)
 	tree("/proc/sys/kernel/version", "#1 SMP PREEMPT_RT\n");
 	tree("/proc/sys/kernel/sched_rt_runtime_us", "-1\n");
 	tree("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
+	tree("/proc/sys/net/ipv4/ip_unprivileged_port_start", "80\n");
 	tree("/sys/kernel/realtime", "1\n");
 	tree("/sys/kernel/debug/sched/preempt", "none voluntary (full)\n");
 	tree("/sys/kernel/tracing/current_tracer", "hwlat\n");
@@ -486,6 +495,8 @@ TEST(facts_of_a_fake_machine)
 	TEST_ASSERT_EQUAL(1, machine.slow);
 	TEST_ASSERT_EQUAL_STRING("schedutil", machine.governor);
 	TEST_ASSERT_EQUAL_STRING("hpet", machine.clocksource);
+	TEST_ASSERT_EQUAL(80, machine.user_ports);
+	TEST_ASSERT_EQUAL(876, machine.page_port);
 	TEST_ASSERT_EQUAL(100, machine.steal_boot_pm);
 	TEST_ASSERT_EQUAL(DOCTOR_UNKNOWN, machine.steal_now_pm);
 	TEST_ASSERT_EQUAL(DOCTOR_UNKNOWN, machine.smi);

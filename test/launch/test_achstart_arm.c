@@ -233,8 +233,8 @@ TEST(a_missing_deadline_is_refused)
 	raise_by("ann");
 	refused("arm\ttester\n", "arm: missing deadline: is achctl of another version?");
 	refused("stop\n", "stop: missing deadline");
-	refused("arm\t99999999999999999\ttester\n", "missing sequence numbers of the e-stop");
-	refused("arm\t99999999999999999\ttester\t1\t2\t3\t-4\n", "missing sequence numbers of the e-stop");
+	refused("arm\t999999999999999999\ttester\n", "missing sequence numbers of the e-stop");
+	refused("arm\t999999999999999999\ttester\t1\t2\t3\t-4\n", "missing sequence numbers of the e-stop");
 	RIG_ASSERT(!rig_stop());
 }
 

@@ -247,6 +247,69 @@ TEST(output_without_an_achstart_blocks_nothing)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* ---- the kernel kills for memory ---- */
+
+static int oom_score(pid_t pid)
+{
+	char path[64];
+	int score = -1000;
+	FILE *from;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	from = fopen(path, "re");
+	RIG_ASSERT(from && fscanf(from, "%d", &score) == 1);
+	fclose(from);
+	return score;
+}
+
+TEST(achstart_is_the_last_that_is_killed_for_memory)
+{
+	rig_open(NULL);
+	rig_start();
+	RIG_UNTIL(rig_armed());
+	for (int i = 0; i < RIG_NAMES; i++)
+		RIG_ASSERT(oom_score(rig_pid(rig_names[i])) > oom_score(rig.achstart));
+	RIG_ASSERT(oom_score(rig_pid("canwire")) > oom_score(rig_pid("waist"))); /* drivers are next to last */
+	rig_signal("waist", SIGKILL);
+	RIG_UNTIL(rig_events("waist", "ready") == 2);
+	RIG_ASSERT(oom_score(rig_pid("waist")) > oom_score(rig.achstart));
+	RIG_ASSERT(!rig_stop());
+}
+
+/* ---- and none comes back ---- */
+
+TEST(a_robot_is_held_if_no_achstart_comes)
+{
+	begin("alone: 300ms\n" RIG_BENCH);
+	rig_drive(0.3);
+	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_ACTIVE);
+	rig_kill();
+	RIG_UNTIL(rig_level(NULL) == MSG_LEVEL_HOLD);
+	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_HOLDING && rig_waist().common.level == MSG_LEVEL_HOLD);
+	for (int i = 0; i < RIG_NAMES; i++)
+		RIG_ASSERT(rig_pid(rig_names[i]) && rig_incarnation(rig_names[i]) == 1);
+	rig_start(); /* it adopts them, and leaves the level */
+	RIG_UNTIL(rig_events("achstart", "all-ready") == 2);
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_HOLD);
+	RIG_ASSERT(!rig_stop());
+	check_left();
+}
+
+TEST(a_robot_goes_on_if_an_achstart_comes)
+{
+	uint64_t ticks;
+
+	begin("alone: 2s\n" RIG_BENCH);
+	rig_kill();
+	rig_start();
+	RIG_UNTIL(rig_events("achstart", "all-ready") == 2);
+	ticks = rig_waist().common.ticks;
+	RIG_UNTIL(rig_waist().common.ticks > ticks + 3 * 200); /* of 5 ms */
+	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	RIG_ASSERT(!rig_stop());
+	check_left();
+}
+
 /* Its FIFO was removed: the next achstart finds it where it is open. */
 TEST(a_log_that_was_removed_is_found)
 {

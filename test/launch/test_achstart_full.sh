@@ -27,7 +27,7 @@ mkdir "$ENDPLATE_RUN"
 mount -t tmpfs -o size=1m,mode=700 full "$ENDPLATE_RUN"
 
 start() { # [FILE]
-	achstart "${1:-launch/waist.launch}" 2>>"$folder/said" &
+	achstart --real "${1:-launch/waist.launch}" 2>>"$folder/said" &
 	supervisor=$!
 }
 stop() {
@@ -78,7 +78,7 @@ test_full_from_the_beginning() {
 	rm -rf "${ENDPLATE_RUN:?}"/*
 	fill
 	: >"$folder/said"
-	timeout 60 achstart launch/waist.launch 2>>"$folder/said" || status=$?
+	timeout 60 achstart --real launch/waist.launch 2>>"$folder/said" || status=$?
 	[ "$status" = 111 ]
 	said 'No space left on device'
 	[ -z "$(runs canwire)$(runs pciod)" ]

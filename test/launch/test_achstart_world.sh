@@ -36,7 +36,7 @@ until_done() { # COMMAND...: until it succeeds, but not for ever
 
 start() { # NAME [COMMAND...]: an achstart of launch/waist.launch with a folder of that name
 	export ENDPLATE_RUN=$folder/$1
-	"${@:2}" "$achstart" launch/waist.launch 2>>"$folder/$1.said" &
+	"${@:2}" "$achstart" --real launch/waist.launch 2>>"$folder/$1.said" &
 	supervisor=$!
 }
 

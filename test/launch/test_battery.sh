@@ -44,7 +44,7 @@ test_its_last_state_outlives_the_robot() {
 	# shellcheck disable=SC2016 # for the shell inside
 	lib_alone '
 		run() {
-			achstart test/launch/battery.launch & started=$!
+			achstart --real test/launch/battery.launch & started=$!
 			for _ in $(seq 300); do
 				! ach echo battery-state --last 2>/dev/null | grep -q "header.incarnation = $1" ||
 					! ach echo battery-state --last | grep -q "lifecycle = active" || break

@@ -734,6 +734,25 @@ TEST(test_the_level_is_the_drivers_and_is_only_raised)
 	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_ESTOP, endplate_level(robot));
 }
 
+/* As in a request that takes long. */
+TEST(test_the_level_is_that_of_states_that_were_not_read)
+{
+	publish();
+	read_state();
+	arm();
+	publish();
+	for (int i = 0; i < 30; i++) {
+		pass(1000 * (int64_t)MS);
+		publish();
+	}
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_RUN, endplate_level(robot));
+	TEST_ASSERT_EQUAL_INT(0, estop_raise(&estop, MSG_LEVEL_HOLD, "test", 0, "stop", &(struct error_sink){ 0 }));
+	pass(1000 * (int64_t)MS);
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_HOLD, endplate_level(robot));
+	pass(1000 * (int64_t)MS); /* it is silent now, and what was said goes on */
+	TEST_ASSERT_EQUAL_INT(MSG_LEVEL_HOLD, endplate_level(robot));
+}
+
 TEST(test_without_channels_a_raise_fails)
 {
 	ach_unlink(full("estop"));

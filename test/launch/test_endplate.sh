@@ -32,7 +32,7 @@ ready() { achctl status --json | python3 -c 'import json, sys
 r = json.load(sys.stdin)
 sys.exit(r["level"] != "run" or not all(d["ready"] for d in r["daemons"]))'; }
 start() { # LAUNCH-FILE
-	achstart "$1" 2>"$lib_folder/achstart" &
+	achstart --real "$1" 2>"$lib_folder/achstart" &
 	achstart=$!
 	lib_until ready || { cat "$lib_folder/achstart"; return 1; }
 }

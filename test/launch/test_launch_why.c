@@ -143,6 +143,28 @@ TEST(a_daemon_that_has_not_done_its_work_keeps_the_robot_from_arming)
 	RIG_ASSERT(!rig_stop());
 }
 
+/* However late in the start it is: it counts as ready as soon as it has a process. */
+TEST(a_program_that_dies_while_the_robot_starts_keeps_it_from_arming_each_time)
+{
+	char launch[512];
+
+	for (int ms = 1; ms < 999; ms += ms < 100 ? 13 : 220) {
+		snprintf(launch, sizeof(launch),
+			 RIG_BENCH "  once: {program: @FAKE@, args: [exit, 3, %d], restart: never, needs: waist}\n",
+			 ms);
+		if (*rig.folder)
+			rig_close();
+		rig_open(launch);
+		rig_start();
+		RIG_UNTIL(rig_all_ready() && rig_reported("once", "failed", "it died, and is not to be restarted"));
+		for (uint64_t until = rig_waist().common.ticks + 100; rig_waist().common.ticks < until;)
+			rig_turn();
+		if (rig_events("achstart", "armed") || rig_level(NULL) != MSG_LEVEL_ESTOP)
+			rig_fail(__LINE__, "armed although it died after %d ms", ms);
+		RIG_ASSERT(!rig_stop());
+	}
+}
+
 /* ---- what people see ---- */
 
 static void keep(struct paint *paint, enum tone tone, const char *text)

@@ -73,34 +73,35 @@ struct entry {
 #define NONE { SAME, 0 }
 #define SPAWN { POLICY_STARTING, POLICY_DO_SPAWN }
 #define PAUSE { POLICY_BACKOFF, POLICY_SAY_PAUSE }
+#define TAKEN { POLICY_BACKOFF, POLICY_SAY_TAKEN }
 #define FAIL { POLICY_FAILED, POLICY_SAY_FAILED }
 #define TO(state) { POLICY_##state, 0 }
 #define END(state) { POLICY_##state, POLICY_DO_TERM }
 #define KILL(state) { POLICY_##state, POLICY_DO_KILL }
-/* By columns: start stop restart needs-met is-ready exited exited-100 died silent frozen timer adopt adopt-ready,
- * was-done was-failed was-lost.
+/* By columns: start stop restart needs-met is-ready exited exited-100 exited-112 died silent frozen timer adopt
+ * adopt-ready was-done was-failed was-lost.
  * Everything happens at one instant, except that the timer is due. */
 static const struct entry expected[POLICY_STATES][POLICY_EVENTS] = {
-	[POLICY_STOPPED] = { TO(WAITING), NONE, TO(WAITING), NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+	[POLICY_STOPPED] = { TO(WAITING), NONE, TO(WAITING), NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
 			     TO(STARTING), TO(READY), TO(DONE), TO(FAILED), FAIL },
-	[POLICY_WAITING] = { NONE, TO(STOPPED), NONE, SPAWN, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
+	[POLICY_WAITING] = { NONE, TO(STOPPED), NONE, SPAWN, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
 			     TO(STARTING), TO(READY), NONE, NONE, NONE },
-	[POLICY_STARTING] = { NONE, END(STOPPING), END(RESTARTING), NONE, TO(READY), PAUSE, FAIL, PAUSE, KILL(KILLED),
-			      KILL(KILLED), { SAME, POLICY_SAY_LATE }, NONE, NONE, NONE, NONE, NONE },
-	[POLICY_READY] = { NONE, END(STOPPING), END(RESTARTING), NONE, NONE, PAUSE, FAIL, PAUSE, KILL(KILLED),
-			   KILL(KILLED), NONE, NONE, NONE, NONE, NONE, NONE },
-	[POLICY_BACKOFF] = { SPAWN, TO(STOPPED), SPAWN, NONE, NONE, NONE, NONE, NONE, NONE, NONE, SPAWN, NONE,
+	[POLICY_STARTING] = { NONE, END(STOPPING), END(RESTARTING), NONE, TO(READY), PAUSE, FAIL, TAKEN, PAUSE,
+			     KILL(KILLED), KILL(KILLED), { SAME, POLICY_SAY_LATE }, NONE, NONE, NONE, NONE, NONE },
+	[POLICY_READY] = { NONE, END(STOPPING), END(RESTARTING), NONE, NONE, PAUSE, FAIL, TAKEN, PAUSE, KILL(KILLED),
+			     KILL(KILLED), NONE, NONE, NONE, NONE, NONE, NONE },
+	[POLICY_BACKOFF] = { SPAWN, TO(STOPPED), SPAWN, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, SPAWN, NONE,
 			     NONE, NONE, NONE, NONE },
 	[POLICY_FAILED] = { TO(WAITING), TO(STOPPED), TO(WAITING), NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
-			    NONE, NONE, NONE, NONE, NONE },
+			     NONE, NONE, NONE, NONE, NONE, NONE },
 	[POLICY_STOPPING] = { TO(RESTARTING), NONE, TO(RESTARTING), NONE, NONE, TO(STOPPED), TO(STOPPED), TO(STOPPED),
-			      NONE, KILL(STOPPING), KILL(STOPPING), NONE, NONE, NONE, NONE, NONE },
-	[POLICY_RESTARTING] = { NONE, TO(STOPPING), NONE, NONE, NONE, SPAWN, SPAWN, SPAWN, NONE, KILL(RESTARTING),
-				KILL(RESTARTING), NONE, NONE, NONE, NONE, NONE },
-	[POLICY_KILLED] = { TO(RESTARTING), TO(STOPPING), TO(RESTARTING), NONE, NONE, PAUSE, FAIL, PAUSE, NONE, NONE,
-			    { SAME, POLICY_SAY_STUCK }, NONE, NONE, NONE, NONE, NONE },
+			     TO(STOPPED), NONE, KILL(STOPPING), KILL(STOPPING), NONE, NONE, NONE, NONE, NONE },
+	[POLICY_RESTARTING] = { NONE, TO(STOPPING), NONE, NONE, NONE, SPAWN, SPAWN, SPAWN, SPAWN, NONE,
+			     KILL(RESTARTING), KILL(RESTARTING), NONE, NONE, NONE, NONE, NONE },
+	[POLICY_KILLED] = { TO(RESTARTING), TO(STOPPING), TO(RESTARTING), NONE, NONE, PAUSE, FAIL, TAKEN, PAUSE, NONE,
+			     NONE, { SAME, POLICY_SAY_STUCK }, NONE, NONE, NONE, NONE, NONE },
 	[POLICY_DONE] = { TO(WAITING), TO(STOPPED), TO(WAITING), NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
-			  NONE, NONE, NONE, NONE },
+			     NONE, NONE, NONE, NONE, NONE },
 };
 /* clang-format on */
 
@@ -141,8 +142,8 @@ TEST(processes_are_started_and_ended_once)
 {
 	for (int state = 0; state < POLICY_STATES; state++) {
 		for (int event = 0; event < POLICY_EVENTS; event++) {
-			bool before,
-				died = event == POLICY_EXITED || event == POLICY_EXITED_100 || event == POLICY_DIED;
+			bool before, died = event == POLICY_EXITED || event == POLICY_EXITED_100 ||
+					    event == POLICY_EXITED_112 || event == POLICY_DIED;
 			bool adopted = event == POLICY_ADOPT || event == POLICY_ADOPT_READY;
 			unsigned int actions;
 
@@ -216,6 +217,44 @@ TEST(pauses_double_up_to_five_seconds)
 	TEST_ASSERT_EQUAL_INT64(INT64_MAX, policy_wake_ns(&p));
 }
 
+/* Another process holds a claim or a port of it, for hours. */
+TEST(what_is_taken_is_tried_again_without_an_end)
+{
+	go_to(POLICY_STARTING);
+	dies_early(100 * MS);
+	for (int i = 1; i <= 1000; i++) {
+		TEST_ASSERT_EQUAL_HEX(POLICY_SAY_TAKEN, happens(POLICY_EXITED_112));
+		TEST_ASSERT_TRUE(p.taken);
+		TEST_ASSERT_EQUAL_INT64(now + (i < 6 ? 100 * MS << i : 5 * S), policy_wake_ns(&p));
+		TEST_ASSERT_EQUAL_UINT(1, p.early_deaths);
+		now = policy_wake_ns(&p);
+		TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_TIMER));
+		TEST_ASSERT_TRUE(p.taken);
+	}
+	happens(POLICY_IS_READY);
+	TEST_ASSERT_FALSE(p.taken);
+	now += S;
+	TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_DIED));
+	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_TAKEN, happens(POLICY_EXITED_112));
+	TEST_ASSERT_EQUAL_INT64(now + 100 * MS, policy_wake_ns(&p));
+}
+
+/* The robot must not run without a critical one; one that is not restarted has had its try. */
+TEST(what_is_taken_from_a_critical_daemon_counts_as_a_death)
+{
+	rules.critical = true;
+	go_to(POLICY_STARTING);
+	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_PAUSE, happens(POLICY_EXITED_112));
+	happens((now = policy_wake_ns(&p), POLICY_TIMER));
+	happens(POLICY_EXITED_112);
+	happens((now = policy_wake_ns(&p), POLICY_TIMER));
+	TEST_ASSERT_EQUAL_HEX(POLICY_DO_RAISE | POLICY_SAY_PAUSE, happens(POLICY_EXITED_112));
+	rules.critical = false;
+	rules.never = true;
+	go_to(POLICY_STARTING);
+	TEST_ASSERT_EQUAL_HEX(POLICY_SAY_FAILED, happens(POLICY_EXITED_112));
+}
+
 TEST(a_death_after_a_second_ends_the_doubling)
 {
 	go_to(POLICY_STARTING);
@@ -225,6 +264,23 @@ TEST(a_death_after_a_second_ends_the_doubling)
 	now += S;
 	TEST_ASSERT_EQUAL_HEX(POLICY_DO_SPAWN, happens(POLICY_DIED));
 	dies_early(100 * MS);
+}
+
+/* For arm: auto. */
+TEST(restart_never_is_settled_after_a_while_or_when_done)
+{
+	go_to(POLICY_READY);
+	TEST_ASSERT_TRUE(policy_is_settled(&p, &rules, now)); /* others at once */
+	rules.never = true;
+	go_to(POLICY_READY);
+	TEST_ASSERT_FALSE(policy_is_settled(&p, &rules, now));
+	TEST_ASSERT_FALSE(policy_is_settled(&p, &rules, now + rules.settled_ns - 1));
+	TEST_ASSERT_TRUE(policy_is_settled(&p, &rules, now + rules.settled_ns));
+	happens(POLICY_EXITED);
+	TEST_ASSERT_TRUE(policy_is_settled(&p, &rules, now));
+	go_to(POLICY_READY);
+	happens(POLICY_DIED);
+	TEST_ASSERT_FALSE(policy_is_settled(&p, &rules, now + 100 * S));
 }
 
 /* A daemon that dies early every seven seconds, never ten times in a minute, is never given up. */
@@ -493,10 +549,11 @@ TEST(an_adopted_daemon_has_its_time_to_be_ready)
 	TEST_ASSERT_FALSE(p.adopted);
 }
 
-TEST(a_status_is_one_of_three_deaths)
+TEST(a_status_is_one_of_four_deaths)
 {
 	TEST_ASSERT_EQUAL(POLICY_EXITED, policy_death(0));
 	TEST_ASSERT_EQUAL(POLICY_EXITED_100, policy_death(100 << 8));
+	TEST_ASSERT_EQUAL(POLICY_EXITED_112, policy_death(112 << 8));
 	TEST_ASSERT_EQUAL(POLICY_DIED, policy_death(111 << 8));
 	TEST_ASSERT_EQUAL(POLICY_DIED, policy_death(9));
 	TEST_ASSERT_EQUAL(POLICY_DIED, policy_death(100)); /* killed by a signal of that number */

@@ -20,14 +20,17 @@
 	"include: robot.yaml\narm: auto\ndaemons:\n  canwire:\n  robotsim:\n  clock:\n" \
 	"  waist: {critical: hold}\n"
 
+static bool on_clock; /* of the case */
+
 void tearDown(void)
 {
 	rig_close();
+	on_clock = false;
 }
 
 static void begin_with(const char *launch)
 {
-	rig_in_real_time = true;
+	rig_in_real_time = !on_clock;
 	rig_open(launch);
 	rig_shell("cp config/robots/waist.yaml %s/robot.yaml", rig.folder);
 	rig_start();
@@ -57,7 +60,7 @@ static void check_left(void)
 	RIG_ASSERT(!rig_events("waist", "orphan"));
 }
 
-TEST(it_takes_over_each_time)
+static void take_over_each_time(void)
 {
 	pid_t spare = begin();
 	char words[32];
@@ -73,6 +76,32 @@ TEST(it_takes_over_each_time)
 		spare = rig_spare("waist");
 	}
 	RIG_ASSERT(rig_level(NULL) == MSG_LEVEL_RUN);
+	check_left();
+}
+
+TEST(it_takes_over_each_time)
+{
+	take_over_each_time();
+}
+
+TEST(it_takes_over_each_time_on_the_virtual_clock)
+{
+	on_clock = true;
+	take_over_each_time();
+}
+
+TEST(it_starts_again_on_the_virtual_clock_if_the_robot_file_has_changed)
+{
+	pid_t spare;
+
+	on_clock = true;
+	begin_with(OWN_FILE);
+	RIG_UNTIL(rig_spare("waist"));
+	spare = rig_spare("waist");
+	rig_shell("echo >> %s/robot.yaml", rig.folder);
+	rig_signal("waist", SIGKILL);
+	RIG_UNTIL(is_back(2));
+	RIG_ASSERT(rig_pid("waist") == spare);
 	check_left();
 }
 

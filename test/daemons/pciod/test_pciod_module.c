@@ -391,6 +391,9 @@ TEST(a_module_that_does_not_answer_everything_is_stale)
 	TEST_ASSERT_FALSE(trouble());
 	fake_ticks(&f, 10);
 	trouble_is("stale-15", "module 15 answers, but not in time (reply_late) when asked for state");
+	f.m.paused_ns = 1000 * MS; /* since that sample */
+	TEST_ASSERT_FALSE(trouble());
+	f.m.paused_ns = 0;
 	f.deaf_to = 0;
 	fake_ticks(&f, 25);
 	TEST_ASSERT_FALSE(trouble());

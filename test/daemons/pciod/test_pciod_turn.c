@@ -130,6 +130,14 @@ int64_t drv_heard_ns(const struct drv *d, unsigned int row)
 	return d->heard_ns[row];
 }
 
+int64_t drv_paused_ns(const struct drv *d, unsigned int bus, int64_t t_ns)
+{
+	(void)d;
+	(void)bus;
+	(void)t_ns;
+	return 0;
+}
+
 void drv_await(struct drv *d, unsigned int bus, unsigned int answers, uint8_t len)
 {
 	(void)d;

@@ -5,7 +5,7 @@
  *	fake mute		beats and is never ready
  *	fake print		ready, beats, and prints a line at each beat; with SIGUSR1 a megabyte
  *	fake nap		ready, beats, computes for 5 ms at each beat; sleeps from one SIGUSR1 to the next
- *	fake exit N		ends at once with that status, after a line about it
+ *	fake exit N [MS]	ends with that status, after a line about it; at once, or after so many milliseconds
  */
 #include <signal.h>
 #include <stdio.h>
@@ -56,6 +56,8 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(kind, "exit")) {
+		if (argc > 3)
+			clock_wait(NULL, 0, clock_now_ns() + atoi(argv[3]) * INT64_C(1000000));
 		fprintf(stderr, "fake: it will not work");
 		return argc > 2 ? atoi(argv[2]) : 1;
 	}
