@@ -1,7 +1,6 @@
 /* fuzz_cdr.c: what comes from a DDS domain or a file: CDR that becomes references, raises, messages and frames.
  *
  * The first byte chooses the type.  Whatever is accepted is sound: finite, within its counts, and never a lowering.
- * Seeds: test/fuzz/seeds_cdr.
  * Longest: 2000 bytes.
  */
 #include <assert.h>

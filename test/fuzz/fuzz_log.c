@@ -2,7 +2,7 @@
  * rewind.
  *
  * Seeds: test/can/logs.
- * Longest: 4000 bytes.
+ * Longest: 16384 bytes.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -1,9 +1,7 @@
 /* fuzz_studio.c: what a studio sends: subscriptions, and calls of services.
  *
  * The first byte: 1 is a binary message, 2 gives the right to act.
- * Seeds: test/fuzz/seeds_studio.
  * Longest: 8193 bytes.
- * With: launch/achweb/client.c, launch/achweb/studio.c, launch/achweb/studio_services.c, launch/achweb/studio_topics.c.
  */
 #include <assert.h>
 #include <string.h>
@@ -16,11 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct client *c;
 
 /* In place of the parts that reach a robot. */
-void act_begin(struct acts *acts, const struct order *order, uint64_t client, const char *who, int64_t now_ns)
+void act_begin(struct acts *acts, const struct order *order, uint64_t client, struct act_person person, int64_t now_ns)
 {
 	(void)acts;
 	(void)client;
-	(void)who;
+	(void)person;
 	(void)now_ns;
 	assert(order->kind == ORDER_STOP || c->rights & TOKEN_ACT);
 	assert(order->kind != ORDER_STOP || order->level != MSG_LEVEL_RUN);

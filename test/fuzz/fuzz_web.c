@@ -1,7 +1,6 @@
 /* fuzz_web.c: what comes from the network: requests, their bodies, and frames of WebSockets, in pieces.
  *
  * The first byte chooses what the others are.
- * Seeds: test/fuzz/seeds_web.
  * Longest: 9000 bytes.
  */
 #include <assert.h>
@@ -20,6 +19,7 @@ static void try_request(const char *bytes, size_t len)
 {
 	static const struct guard guard = { .hosts = { "a:1" }, .hosts_n = 1 };
 	char *copy = malloc(len + 1), value[33], accept[HANDSHAKE_ACCEPT_MAX];
+	struct proof_claim claim;
 	struct http r;
 	const char *why;
 	int n;
@@ -33,9 +33,11 @@ static void try_request(const char *bytes, size_t len)
 
 		assert(r.length <= HTTP_BODY_MAX);
 		assert(status || !strcasecmp(r.host, "a:1"));
-		assert(status || !r.post || (*r.origin && *r.csrf));
-		http_value(r.cookie, ';', "k", value, sizeof(value));
-		http_value(r.query, '&', "key", value, sizeof(value));
+		assert(status || !r.post || (*r.origin && *r.proof));
+		http_value(r.query, "key", value, sizeof(value));
+		if (proof_read(&claim, r.proof))
+			assert(claim.number &&
+			       !proof_is_right(&claim, (const uint8_t[PROOF_KEY]){ 0 }, "POST", r.path, ""));
 		handshake_accept(accept, r.ws_key);
 	}
 	free(copy);
@@ -69,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (data[0] % 3 == 1)
 		try_frames(data + 1, size - 1);
 	else
-		order_read(&order, data[0] % 2 ? ORDER_ARM : ORDER_LOGIN, (const char *)data + 1,
+		order_read(&order, data[0] % 2 ? ORDER_ARM : ORDER_STOP, (const char *)data + 1,
 			   size - 1 < HTTP_BODY_MAX ? size - 1 : HTTP_BODY_MAX, &(struct error_sink){ 0 });
 	return 0;
 }
