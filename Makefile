@@ -1,5 +1,5 @@
-# Endplate.  make, make test, make test-vm, make bench, make bench-peers, make verify, make fuzz, make coverage,
-# make mutate, make lint, make soak, make install, make clean
+# Endplate.  make, make test, make test-vm, make bench, make bench-peers, make bench-starts, make verify, make fuzz,
+# make coverage, make mutate, make lint, make soak, make install, make clean
 #
 #	CC=gcc|clang   CFLAGS=...   SAN=address,undefined|thread   PREFIX=/usr/local DESTDIR=   V=1 shows commands
 #
@@ -131,9 +131,23 @@ TEST_LIBS = $(if $(findstring thread,$(SAN)),,$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM)
 	$(LIBROS) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
 # The virtual machines take longest: they are first, and beside them what computes and does not depend on time.
 FIRST_TESTS = test/vm/test_vm.sh $(patsubst %,test/scripts/test_%.sh,verify other tsan) \
-	$(filter test/lint/% test/coverage/% test/mutate/% test/vm/%,$(filter-out test/vm/test_vm.sh,$(TEST_SCRIPTS)))
+	$(filter test/lint/% test/coverage/% test/mutate/% test/fuzz/% test/vm/%,\
+	$(filter-out test/vm/test_vm.sh,$(TEST_SCRIPTS)))
 ALL_TESTS = $(FIRST_TESTS) $(UNIT_TESTS) $(filter-out $(FIRST_TESTS),$(TEST_SCRIPTS)) $(ASAN_TESTS)
 TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(if $(SAN),$(UNIT_TESTS),$(ALL_TESTS)))
+
+# What reads input from others, for test/fuzz/run, which gives CC, SAN and BUILD.  The sources are compiled once for all
+# targets, and only those that one of them needs.
+FUZZ_TARGETS = $(call program,test/fuzz/fuzz_*.c)
+LIBFUZZ = $(BUILD)/libfuzz.a
+FUZZ_OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(ROS_OBJECTS) $(call object,channels/msg/*.c channels/base64.c \
+	channels/tool/mcaprec_*.c channels/tool/reclog.c channels/tool/sparse.c can/frame*.c can/log*.c \
+	can/canopen/*.c can/tool/log_mcap*.c daemons/drv/drv_ref.c daemons/imu/dmu.c daemons/imu/imu.c \
+	daemons/imu/mti.c daemons/ft/ati.c daemons/bms/orion.c daemons/bms/pylon.c daemons/hubo-daemon/jmc*.c \
+	daemons/amc/amc.c daemons/pcio/pcio.c daemons/robotiq/robotiq.c launch/achweb/client.c launch/achweb/guard.c \
+	launch/achweb/fresh.c launch/achweb/handshake.c launch/achweb/http.c launch/achweb/order.c \
+	launch/achweb/proof.c launch/achweb/studio*.c launch/achweb/token.c launch/achweb/wsock.c \
+	launch/file/*.c launch/common/lines.c daemons/drv/drv_tick_parse.c)
 
 PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)
 OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(ROS_OBJECTS) $(TOOL_OBJECTS) \
@@ -143,8 +157,8 @@ OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(ROS_OBJECTS) $(
 
 # ---- commands ----
 
-.PHONY: all syntax assembly tests tests-asan test test-vm bench bench-peers verify fuzz coverage mutate lint \
-	soak install clean FORCE
+.PHONY: all syntax assembly tests tests-asan test test-vm bench bench-hashes bench-peers bench-starts verify fuzz \
+	fuzz-targets coverage mutate lint soak install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -175,15 +189,27 @@ test-vm: tests
 bench: tests
 	@BUILD=$(BUILD) test/bench/run
 
+# Is every run on the virtual clock the same?  N= runs of FILE=, each FOR= of the robot's time.
+bench-hashes: all
+	@BUILD=$(BUILD) N='$(N)' FILE='$(FILE)' FOR='$(FOR)' test/bench/hashes.sh
+
 # Beside other libraries, which it installs; PEERS= has options of the script.
 bench-peers: all $(BUILD)/test/bench/bench_latency
 	@BUILD=$(BUILD) test/bench/peers/run $(PEERS)
 
+# Starts of the bench robots beside load; FILE=, USER= and N= choose a part, REAL=1 has them in real time.
+bench-starts: all $(BUILD)/test/bench/no_io_uring
+	@BUILD=$(BUILD) test/bench/starts.sh $(addprefix --file ,$(FILE)) $(if $(N),--n $(N)) $(if $(REAL),--real) \
+		$(if $(filter command,$(origin USER)),$(addprefix --user ,$(USER)))
+
 verify:
 	@BUILD=$(BUILD) channels/model/verify
 
+# A minute for each target; FUZZ_SECONDS= is another time, TARGETS= names some of them.
 fuzz:
-	@BUILD=$(BUILD) test/fuzz/run
+	@BUILD=$(BUILD) test/fuzz/run $(TARGETS)
+
+fuzz-targets: $(FUZZ_TARGETS)
 
 soak: tests
 	@BUILD=$(BUILD) test/channels/soak.sh
@@ -225,7 +251,8 @@ install: all $(PYTHON_MODULE)
 		$(wildcard launch/*.launch launch/achweb/*.layout.json)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/hubo $(wildcard config/hubo/*)
-	$(foreach unit,$(wildcard launch/*.service),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
+	$(foreach unit,$(wildcard launch/*.service launch/*.socket),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system \
+		&& \
 		sed 's|@PREFIX@|$(PREFIX)|g' $(unit) >$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
 	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/endplate $(PYTHON_MODULE)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs $(wildcard channels/ros/endplate_msgs/*.*)
@@ -263,6 +290,7 @@ UNITY = -isystem .deps/unity -DUNITY_INCLUDE_DOUBLE -DUNITY_USE_FLUSH_STDOUT
 $(BUILD)/test/%.o: INCLUDES = $(UNITY)
 $(BUILD)/test/%.o: private CFLAGS = $(TEST_CFLAGS)
 $(BUILD)/test/bench/%.o: private CFLAGS = $(FULL)
+$(BUILD)/test/fuzz/%.o: private CFLAGS = $(QUICK)
 # They compute much themselves, or are stepped through.
 $(patsubst %,$(BUILD)/test/%.o,channels/test_kill_sweep channels/test_mixed_sizes channels/test_vt_core \
 	can/test_slots_model can/test_bits can/test_bits_fd can/test_engine_bitwise): private CFLAGS = $(QUICK)
@@ -288,6 +316,8 @@ $(LIBLAUNCH): $(LAUNCH_OBJECTS)
 $(LIBCAN): $(CAN_OBJECTS)
 $(LIBCANTOOL): $(CANTOOL_OBJECTS)
 $(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
+# The Makefile has the list, which may grow by a file that is older than the library.
+$(LIBFUZZ): $(FUZZ_OBJECTS) Makefile
 $(TEST_LIB): $(BUILD)/test/unity.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TEST_OWN),$(TEST_SHARED)))
 
 $(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
@@ -353,5 +383,7 @@ $(BUILD)/test/dds/fast: test/dds/fast.cc
 $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(if $(filter $(LIBCONFIG) $(LIBENDPLATE),$^),$(LIBRARIES))
+$(FUZZ_TARGETS): %: %.o $(LIBFUZZ)
+	$(call say,LD)$(LINK) -fsanitize=fuzzer -Wl,-u,log_mcap_input -o $@ $^ $(LIBRARIES)
 
--include $(OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(FUZZ_TARGETS:=.d)

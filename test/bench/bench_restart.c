@@ -71,7 +71,7 @@ static void start_robot(void)
 	snprintf(path, sizeof(path), "%s/achstart", programs);
 	if (!getenv("BENCH_LOUD"))
 		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
-	execl(path, "achstart", "launch/waist.launch", NULL);
+	execl(path, "achstart", "--real", "launch/waist.launch", NULL);
 	_exit(127);
 }
 
@@ -149,7 +149,7 @@ static int64_t one_floor(const char *path, char *program)
 	end.fd = child.pidfd;
 	clock_wait(&end, 1, CLOCK_NEVER);
 	child_ended(&child, &status);
-	if (child_start(&next, &daemon, path, -1, NULL, &quiet, &quiet))
+	if (child_start(&next, &daemon, path, -1, NULL, NULL, &quiet, &quiet))
 		bench_die("unable to start %s", path);
 	end.fd = next.pidfd;
 	clock_wait(&end, 1, CLOCK_NEVER);

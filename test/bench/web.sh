@@ -23,34 +23,21 @@ trap cleanup EXIT
 	sed "s|include: \.\./|include: $PWD/|" launch/robot.launch
 	printf '  achweb:\n    program: achweb\n    alive: watchdog\n    args: [--port, "0"]\n'
 } >"$lib_folder/bench.launch"
-achstart "$lib_folder/bench.launch" 2>"$lib_folder/achstart" &
+achstart --real "$lib_folder/bench.launch" 2>"$lib_folder/achstart" &
 supervisor=$!
 is_armed() { achctl status --json | grep -q '"level":"run"'; }
 lib_until is_armed
 
 python3 - "$rounds" "$seconds" <<'PYTHON'
-import json, os, socket, subprocess, sys, threading, time, urllib.request
+import json, os, socket, subprocess, sys, threading, time
+sys.dont_write_bytecode = True
+sys.path.insert(0, "test/web")
+from session import Session
 rounds, seconds = int(sys.argv[1]), float(sys.argv[2])
 
 
 def ctl(*words):
     return subprocess.run(["achctl", *words], capture_output=True, text=True).stdout.strip()
-
-
-def login():
-    origin, token = ctl("web").split("/#")
-    request = urllib.request.Request(origin + "/login", json.dumps({"token": token}).encode(), {
-        "Content-Type": "application/json", "X-Endplate": "1", "Origin": origin})
-    return origin, urllib.request.urlopen(request).headers["Set-Cookie"].split(";")[0]
-
-
-def page(origin, cookie):
-    host, port = origin.removeprefix("http://").split(":")
-    one = socket.create_connection((host, int(port)))
-    one.sendall((f"GET /socket HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {origin}\r\nCookie: {cookie}\r\n"
-                 "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode())
-    return one
 
 
 def read(one, counts):
@@ -74,14 +61,14 @@ def driver(name):
 
 
 pid = {d["name"]: d["pid"] for d in json.loads(ctl("status", "--json"))["daemons"]}["achweb"]
-session = login()
+session = Session(ctl("web"))
 share = {0: [], 10: []}
 skips = {0: 0, 10: 0}
 ticks = {0: 0, 10: 0}
 received = []
 for turn in range(2 * rounds):
     n = 10 * (turn % 2)
-    pages = [page(*session) for _ in range(n)]
+    pages = [session.page().socket for _ in range(n)]
     threads = [threading.Thread(target=read, args=(one, received)) for one in pages]
     for thread in threads:
         thread.start()

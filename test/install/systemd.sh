@@ -17,10 +17,13 @@ target() { # NAME [LINE...]
 # Starts it with the units of /usr/local.  What it says is in $folder/kmsg.
 boot() {
 	mkdir -p $units
-	cp /usr/local/lib/systemd/system/*@.service $units
+	find /usr/local/lib/systemd/system -name '*@.*' -exec cp -t $units {} +
+	# The robot is a bench; what the unit permits shows in real time.
+	sed -i 's|^ExecStart=.*/achstart|& --real|' $units/endplate@.service
 	target sysinit.target
 	target basic.target Requires=sysinit.target After=sysinit.target
 	target shutdown.target
+	target sockets.target
 	target multi-user.target Requires=basic.target After=basic.target
 	unshare='' kmsg=''
 	trap halt EXIT
@@ -85,7 +88,8 @@ until_it() { vm_until "$@" && return; tail -n 50 "$folder/kmsg"; events; return 
 is_left() {
 	inside ps -e -o comm= | grep -xE 'achstart|canwire|robotsim|hubo-daemon|pciod' ||
 		compgen -G '/dev/shm/ach*-*' ||
-		inside find /run/endplate/bench ! -path '*/log*' ! -name epoch ! -type d | grep .
+		inside find /run/endplate/bench ! -path '*/log*' ! -name epoch ! -name '.endplate-claims-*' ! -type d |
+		grep .
 }
 
 starts() { # it is active when all are ready, and not before

@@ -64,7 +64,7 @@ tree=$PWD
 . test/install/systemd.sh
 
 test_is_clean() {
-	systemd-analyze verify "$folder"/{endplate,achdds,achweb}@bench.service
+	systemd-analyze verify "$folder"/{endplate,achdds,achweb}@bench.service "$folder"/achweb@bench.socket
 }
 
 test_exposure_is_2() {
@@ -95,6 +95,33 @@ test_wrong_files() {
 	lib_not ctl start "$unit"
 	is "$(value ActiveState ExecMainStatus NRestarts)" = $'0\n100\nfailed'
 	ctl reset-failed "$unit"
+}
+
+# systemd allows no AF_INET there.
+test_a_launch_file_with_achweb_is_refused() {
+	sed '/^daemons:/a\  page: {program: achweb, listen: 8765}' /etc/endplate/bench.launch >/etc/endplate/page.launch
+	mkdir -p "$units/endplate@page.service.d"
+	printf '%s\n' '[Service]' 'StandardError=file:/run/page-said' >"$units/endplate@page.service.d/said.conf"
+	ctl daemon-reload
+	unit=endplate@page
+	lib_not ctl start "$unit"
+	is "$(value ActiveState ExecMainStatus NRestarts)" = $'0\n100\nfailed'
+	inside grep 'page.launch:.*: page: .*: systemctl enable --now achweb@.*.socket (achweb@.service)' /run/page-said
+	ctl reset-failed "$unit"
+}
+
+# Daemons have higher scores than achstart, by which the kernel chooses what it kills.
+test_achstart_is_the_last_that_is_killed_for_memory() {
+	local own pid
+
+	starts
+	own=$(inside cat "/proc/$(main)/oom_score_adj")
+	! choom --adjust -900 -- true || is "$own" = -900 # else root may not lower a score here
+	for pid in $(pids); do
+		is "$(inside cat "/proc/$pid/oom_score_adj")" -gt "$own"
+	done
+	is "$(value OOMPolicy)" = continue
+	stops
 }
 
 # USER WORD...: achctl as that user, with the groups that are the user's
@@ -201,20 +228,31 @@ own_page() {
 	is "$(owners /run/endplate-web/bench /run/endplate-web/bench/web)" = \
 		'750 endplate-web:endplate-op 660 endplate-web:endplate-op'
 	shows '"supervised":true.*"name":"waist"' | grep -oE '"supervised":[a-z]*'
-	lib_matches 1 "$refused" as test-operator web --act
+	lib_matches 1 "*is for the robot's user and root; achweb --arming adds a group" as test-operator web --act
 	lib_not as test-stranger web
 }
 
-# A user of its own, before there is a robot and beside one; killed, it comes back.
+# A user of its own, before there is a robot and beside one; killed, it comes back.  Its port is below 1024, and no
+# other user gets it, also when both units are stopped.
 test_page() {
+	local taker
+
 	unit=achweb@bench
 	inside timeout 60 systemctl start "$unit" || { tail -n 20 "$folder/kmsg"; return 1; }
 	unit=endplate@bench starts
 	own_page
+	rm -f /tmp/enough
+	inside setpriv --reuid=test-stranger --regid=test-stranger --clear-groups \
+		python3 -I "$tree/test/web/taker.py" 876 /tmp/enough >"$folder/taken" 2>&1 &
+	taker=$!
+	until_it test -s "$folder/taken"
 	dies KILL
 	own_page
 	is "$(value NRestarts)" = 1
-	ctl stop "$unit"
+	ctl stop "achweb@bench.socket" "$unit"
+	: >/tmp/enough
+	lib_not wait "$taker"
+	lib_not grep '^taken' "$folder/taken"
 	is "$(value ActiveState Result)" = $'success\ninactive'
 	lib_not inside test -e /run/endplate-web/bench
 	unit=endplate@bench
@@ -236,6 +274,7 @@ END
 for service in endplate achdds achweb; do
 	cp "/usr/local/lib/systemd/system/$service@.service" "$folder/$service@bench.service"
 done
+cp /usr/local/lib/systemd/system/achweb@.socket "$folder/achweb@bench.socket"
 ip link set lo up
 boot
 lib_functions "$folder/log" "${1:-}"
