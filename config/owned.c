@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -207,6 +208,23 @@ int owned_file(int folder, const char *name, int flags, mode_t mode, struct erro
 		return fd;
 	close(fd);
 	return status;
+}
+
+int owned_evict(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char aside[PATH_MAX];
+	unsigned int number;
+	int n;
+
+	if (!unlink(path) || (errno == EISDIR && !rmdir(path)))
+		return 0;
+	if (!slash || errno != ENOTEMPTY)
+		return -errno;
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -EIO;
+	n = snprintf(aside, sizeof(aside), "%.*s/.foreign-%u", (int)(slash - path), path, number);
+	return n < PATH_MAX && !rename(path, aside) ? 0 : -errno;
 }
 
 bool owned_is_there(int fd, int folder, const char *name)

@@ -28,6 +28,10 @@ int owned_open(const char *path, struct error_sink *errors);
  * flags as of open(2); O_CREAT with mode, whatever the umask.  A descriptor or -errno. */
 int owned_file(int folder, const char *name, int flags, mode_t mode, struct error_sink *errors);
 
+/* Removes what another user has put there, if we may; a folder that is not empty gets another name beside it,
+ * .foreign-NUMBER.  0 or -errno. */
+int owned_evict(const char *path);
+
 /* Is that descriptor's file still the one of that name? */
 bool owned_is_there(int fd, int folder, const char *name);
 

@@ -48,6 +48,8 @@ static void read_buses(struct robot *robot, struct error_sink *errors)
 	const struct yaml_node *node = yaml_first(robot->buses_node);
 	struct robot_bus *bus = yaml_room(robot->doc, n, sizeof(*bus), errors);
 
+	if (n > ROBOT_BUSES_MAX)
+		yaml_error(errors, robot->buses_node, "%zu buses; a robot has %d at most", n, ROBOT_BUSES_MAX);
 	if (!bus)
 		return;
 	robot->buses = bus;

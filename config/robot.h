@@ -32,6 +32,7 @@
 #include "config/text.h"
 #include "config/yaml.h"
 
+#define ROBOT_BUSES_MAX 64
 #define ROBOT_ROLES_MAX 8 /* buses of one device, as in its state message */
 #define ROBOT_INTERFACE_MAX 128
 

@@ -5,6 +5,8 @@
 #include "config/settings_value.h"
 #include "config/text.h"
 
+#define JOINED_MAX 2048 /* bytes of a list that becomes one text; the place of a row may be smaller */
+
 /* ---- what is allowed ---- */
 
 static void list_words(struct text_out *out, const char *const *words)
@@ -198,7 +200,7 @@ static int set_text(const struct settings_row *row, char *place, const char *tex
 static int read_joined(const struct settings_row *row, void *values, const struct yaml_node *list,
 		       char why[SETTINGS_WHY_MAX])
 {
-	char text[SETTINGS_WHY_MAX] = "";
+	char text[JOINED_MAX] = "";
 	size_t len = 0;
 
 	for (const struct yaml_node *node = yaml_first(list); node; node = node->next) {

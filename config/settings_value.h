@@ -4,7 +4,7 @@
 
 #include "config/settings.h"
 
-#define SETTINGS_WHY_MAX 256
+#define SETTINGS_WHY_MAX 320
 #define SETTINGS_TEXT_MAX 256
 
 /* Text into its place in values.  0, or negative with why: "900 is above the maximum 49 A". */

@@ -98,10 +98,16 @@ struct doctor_machine {
 	int services_n;
 	int64_t drift_ppm; /* correction of the clock's frequency */
 
+	int64_t page_port;  /* of achweb: in the launch file, or in achweb@.socket */
+	int64_t user_ports; /* from which on ports are for every user */
+
 	bool hypervisor;
 	int64_t steal_boot_pm, steal_now_pm; /* of 1000 of the processor's time */
 	int64_t quota_pm;		     /* of 1000 of a core, by the control groups; DOCTOR_UNLIMITED */
 };
+
+#define DOCTOR_PAGE_PORT 876   /* of achweb@.socket */
+#define DOCTOR_USER_PORTS 1024 /* of the kernel, by default */
 
 void doctor_machine(const struct doctor_machine *m, struct doctor_report *report);
 

@@ -257,6 +257,28 @@ static void check_services(const struct doctor_machine *m, struct doctor_report 
 	}
 }
 
+/* ---- the network ---- */
+
+/* A page of another user at a port where people expect achweb looks like achweb's. */
+static void check_port(const struct doctor_machine *m, struct doctor_report *report)
+{
+	if (m->user_ports == DOCTOR_UNKNOWN) {
+		doctor_add(report, DOCTOR_UNSEEN, "port", "ip_unprivileged_port_start cannot be seen here");
+	} else if (m->page_port >= DOCTOR_USER_PORTS) {
+		doctor_add(report, DOCTOR_SKIP, "port",
+			   "any user may open port %" PRId64
+			   " while the robot is down; achweb@.socket has one below %d",
+			   m->page_port, DOCTOR_USER_PORTS);
+	} else if (m->user_ports <= m->page_port) {
+		doctor_add(report, DOCTOR_WARN, "port", "any user may open port %" PRId64 ", that of achweb",
+			   m->page_port);
+		doctor_mend(report, "sysctl net.ipv4.ip_unprivileged_port_start=%d", DOCTOR_USER_PORTS);
+	} else {
+		doctor_add(report, DOCTOR_OK, "port", "only root may open port %" PRId64 ", that of achweb",
+			   m->page_port);
+	}
+}
+
 void doctor_machine(const struct doctor_machine *m, struct doctor_report *report)
 {
 	doctor_part(report, "machine");
@@ -272,4 +294,5 @@ void doctor_machine(const struct doctor_machine *m, struct doctor_report *report
 	check_steal(m, report);
 	check_clock(m, report);
 	check_services(m, report);
+	check_port(m, report);
 }

@@ -148,11 +148,14 @@ static void gather_launch(struct doctor_machine *m, const struct launch *launch)
 {
 	m->priority = PRIORITY_USUAL;
 	m->has_file = launch;
+	m->page_port = DOCTOR_PAGE_PORT;
 	for (size_t i = 0; launch && i < launch->daemons_n; i++) {
 		const struct launch_daemon *d = &launch->daemons[i];
 
 		if (d->priority > m->priority)
 			m->priority = d->priority;
+		if (d->listen)
+			m->page_port = d->listen;
 		if (d->core < 0 || d->core >= 64 || m->pinned_mask >> d->core & 1)
 			continue;
 		m->pinned_mask |= UINT64_C(1) << d->core;
@@ -322,6 +325,7 @@ static void gather_kernel(struct doctor_machine *m, const char *root)
 	facts_line(root, m->preempt, sizeof(m->preempt), "/sys/kernel/debug/sched/preempt");
 	m->rt_runtime_us = facts_number(root, "/proc/sys/kernel/sched_rt_runtime_us");
 	m->rt_period_us = facts_number(root, "/proc/sys/kernel/sched_rt_period_us");
+	m->user_ports = facts_number(root, "/proc/sys/net/ipv4/ip_unprivileged_port_start");
 	facts_line(root, m->clocksource, sizeof(m->clocksource),
 		   "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	m->hwlat_us = DOCTOR_UNKNOWN;

@@ -61,6 +61,26 @@ end() { # [SIGNAL]: ends the spawned process
 	wait "$spawned" || true
 }
 
+# The groups of the armer in the user database from now on, where his processes have others.
+#
+# The script has a mount namespace of its own, and says so with ATTACKS_MOUNTS=yes.
+database() { # [GROUP...]
+	[ -n "${ATTACKS_MOUNTS:-}" ] || exit 77
+	if [ ! -e "$folder/passwd" ]; then
+		cp /etc/passwd "$folder/passwd"
+		echo "armer:x:${uids[armer]}:${uids[armer]}::/:/bin/false" >>"$folder/passwd"
+		cp /etc/group "$folder/group"
+		echo "arming$$:x:$arming:" >>"$folder/group"
+		cp "$folder/group" "$folder/groups"
+		mount --bind "$folder/passwd" /etc/passwd
+		mount --bind "$folder/group" /etc/group
+	fi
+	# In place: that file is mounted.
+	awk -F: -v OFS=: -v groups=" $* " '
+		index(groups, " " $1 " ") || index(groups, " " $3 " ") { $4 = $4 ($4 == "" ? "" : ",") "armer" }
+		{ print }' "$folder/groups" >"$folder/group"
+}
+
 # ---- the place ----
 
 set -E
@@ -109,7 +129,7 @@ start() { # [USER]: achstart, which prints to $folder/said
 	be "${1:-robot}"
 	[ -e "$ENDPLATE_RUN" ] || install -d -o "${uids[${1:-robot}]}" "$ENDPLATE_RUN"
 	: >"$folder/said"
-	"${be[@]}" achstart "$folder/waist.launch" 2>>"$folder/said" &
+	"${be[@]}" achstart --real "$folder/waist.launch" 2>>"$folder/said" &
 	echo $! >"$folder/achstart"
 	disown
 }

@@ -24,7 +24,7 @@ bridge() {
 	spawn "$1" achdds --state "$folder/tmp/state" "$folder/plan" 2>"$folder/bridge"
 	lib_until test -s "$folder/tmp/state"
 }
-moves='subscribe: {/waist/command: {device: waist, type: sensor_msgs/JointState, who: local}}'
+moves='subscribe: {/waist/command: {device: waist, type: sensor_msgs/JointState, who: anyone}}'
 stops='subscribe: {/stop: {estop: yes, type: std_msgs/String, who: local}}'
 has() { [ "$(grep -oE "\"$1\":[0-9]+" "$folder/tmp/state" | head -n 1 | cut -d: -f2)" -gt "$2" ]; } # KEY THAN
 
@@ -82,6 +82,40 @@ test_a_bridge_of_a_mover_moves_an_armed_robot_within_its_limits() {
 	lib_until moved "$before"
 	level_is run
 	end
+}
+
+test_on_lo_keys_of_the_group_moving_move_the_robot_and_no_other_user_does() {
+	local before file be lines=(security:) keys=$folder/keys
+	scripts/dds-keys --group "${uids[mover]}" "$keys" robot
+	scripts/dds-keys --group "$moving" "$keys" controller 'publish=rt/waist/*,ros_discovery_info'
+	denied operator cat "$keys/controller/key.pem"
+	denied stranger cat "$keys/controller/key.pem"
+	denied mover cat "$keys/ca/ca.key"
+	for file in identity_ca.pem certificate.pem key.pem permissions_ca.pem governance.p7s permissions.p7s; do
+		lines+=("  ${file%.*}: $keys/robot/$file")
+	done
+	robot_up
+	robot_armed
+	before=$(position)
+	bridge mover "${lines[@]}" "${moves/anyone/secured}"
+	refer # without keys
+	be mover
+	EAR_KEYS=$keys/controller "${be[@]}" ear "$domain" read >"$folder/seen" \
+		<<<'rt/joint_states sensor_msgs::msg::dds_::JointState_ best' &
+	lib_until grep -q ^rt "$folder/seen" # one with keys has been admitted meanwhile
+	lib_not grep matched "$folder/sent"
+	stayed "$before"
+	EAR_KEYS=$keys/controller "${be[@]}" ear "$domain" write 50 >"$folder/sent" \
+		<<<"rt/waist/command sensor_msgs::msg::dds_::JointState_ reliable $reference" &
+	lib_until moved "$before"
+	level_is run
+	end
+}
+
+test_who_local_lets_no_user_move_the_robot() {
+	printf '%s\n' "${moves/anyone/local}" >"$folder/plan"
+	lib_matches 100 '*: who: local would let any user of this machine move waist; *' \
+		as mover achdds --check "$folder/plan"
 }
 
 test_garbage_moves_nothing() {

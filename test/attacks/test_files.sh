@@ -53,7 +53,7 @@ start() { # UID[:GID] RUN LAUNCH: an achstart, which prints to $folder/said
 	: >"$folder/said"
 	export ENDPLATE_RUN=$2
 	[ -e "$2" ] || [ "$folder" != "${2%/*}" ] || install -d -o "$uid" "$2"
-	exec=1 as "$uid" "$gid" achstart "$folder/$3.launch" 2>>"$folder/said" &
+	exec=1 as "$uid" "$gid" achstart --real "$folder/$3.launch" 2>>"$folder/said" &
 	supervisor=$!
 }
 

@@ -72,7 +72,7 @@ test_a_group_with_other_users_is_refused() {
 		rm -rf "$ENDPLATE_RUN"
 		install -d -o "${uids[robot]}" "$ENDPLATE_RUN"
 		lib_matches 111 "achstart: fatal: $line" setpriv --reuid="${uids[robot]}" --regid="$group" \
-			--groups="$groups" achstart "$folder/waist.launch"
+			--groups="$groups" achstart --real "$folder/waist.launch"
 	done <<-TABLE
 		$operators $moving moving: other users are in group $operators, *
 		$arming $operators,$moving moving: other users are in group $arming, *

@@ -73,6 +73,53 @@ test_bad_references_move_nothing() {
 	still_alive
 }
 
+refused() { state --last | grep -oE "\"$1\":[0-9]+" | cut -d: -f2; } # COUNTER
+refused_more() { [ "$(refused "$1")" -gt "$2" ]; } # COUNTER THAN
+
+# He gives it a long life, to be able to go away; or keeps one from before the driver was restarted.
+test_a_reference_does_not_outlive_its_writer_or_its_driver() {
+	local before far count
+	robot_up
+	robot_armed
+	lib_until at_rest
+	before=$(position)
+	for far in 300 3600000 1e11; do
+		count=$(refused too_far)
+		as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid "$far" "${p}waist-ref"
+		lib_until refused_more too_far "$count"
+	done
+	killed_and_back waist # it is not armed now, and does not take the old ones once it is
+	robot_armed
+	count=$(refused other_incarnation)
+	as mover ach put --json '{"mode":["position"],"position":[-1],"header.for_incarnation":1}' --valid 20 \
+		"${p}waist-ref"
+	lib_until refused_more other_incarnation "$count"
+	state_has '"refs_taken":0,'
+	lib_until at_rest
+	lib_not moved "$before"
+}
+
+# Recorded references are over: times are those of the boot's clock, and play does not change them.
+test_recorded_references_move_nothing() {
+	local before taken past
+	robot_up
+	robot_armed
+	rm -f "$folder/tmp/refs"
+	spawn mover ach record -o "$folder/tmp/refs" "${p}waist-ref"
+	lib_until test -s "$folder/tmp/refs"
+	as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 20 --hz 100 --for 0.3 "${p}waist-ref"
+	end INT
+	lib_until at_rest
+	before=$(position) taken=$(refused refs_taken) past=$(refused past)
+	[ "$taken" -gt 0 ]
+	as mover ach play --force "$folder/tmp/refs"
+	[ "$(refused refs_taken)" = "$taken" ]
+	refused_more past "$past"
+	lib_not moved "$before"
+	level_is run
+	still_alive
+}
+
 # Whatever a reference asks for, no command exceeds the limit of 0.43 rad/s.
 test_a_greedy_reference_is_limited() {
 	local before

@@ -34,7 +34,7 @@ file() { # PROGRAM-LINE [KEY...]: a new robot of one daemon, a shell that runs i
 	} >"$folder/x.launch"
 }
 start() {
-	"$achstart" "$folder/x.launch" 2>>"$folder/said" &
+	"$achstart" --real "$folder/x.launch" 2>>"$folder/said" &
 	supervisor=$!
 }
 pid() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/wrapper"; }

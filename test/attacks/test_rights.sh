@@ -51,7 +51,7 @@ print(s.recv(65536).decode().strip())' "$@"
 }
 start() { # FILE
 	: >"$lib_folder/said" # or the words of the one before may be found
-	"$build/achstart" "$lib_folder/$1.launch" 2>>"$lib_folder/said" &
+	"$build/achstart" --real "$lib_folder/$1.launch" 2>>"$lib_folder/said" &
 	achstart=$!
 	lib_until grep -q 'all 4 ready' "$lib_folder/said" || { cat "$lib_folder/said"; return 1; }
 }

@@ -242,6 +242,33 @@ TEST(nothing_is_written_through_a_link)
 	shell("[ \"$(ls -A run)\" = robot ]");
 }
 
+static int evict_it(const char *name)
+{
+	return owned_evict(in_top(name));
+}
+
+TEST(what_another_user_left_is_removed_or_moved_aside)
+{
+	static const char *const left[] = { "echo mine >keep; ln -s keep x", "mkfifo x", "mkdir x", "mkdir x x/in" };
+
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+		shell(left[i]);
+		TEST_ASSERT_EQUAL(0, evict_it("x"));
+		shell("! ls -d x 2>/dev/null");
+	}
+	shell("test \"$(cat keep)\" = mine && test -d .foreign-*/in");
+	TEST_ASSERT_EQUAL(-ENOENT, evict_it("x"));
+}
+
+TEST(what_may_not_be_removed_stays)
+{
+	needs_root();
+	shell("mkdir -m 1777 open && mkdir -m 777 open/x open/x/in && touch open/file");
+	TEST_ASSERT_EQUAL(-EPERM, as(ROBOT, evict_it, "open/x"));
+	TEST_ASSERT_EQUAL(-EPERM, as(ROBOT, evict_it, "open/file"));
+	shell("test -d open/x/in && test -e open/file");
+}
+
 TEST(a_removed_file_is_noticed)
 {
 	const int folder = make_it("run"), fd = owned_file(folder, "lock", O_RDWR | O_CREAT, 0600, errors);
