@@ -1,4 +1,6 @@
 /* test_launch_why.c: what achstart says of a daemon that is not well, and of one that has done its work. */
+#include <math.h>
+
 #include "test/channels/testcase.h"
 
 #include "launch/achctl/status_print.h"
@@ -196,7 +198,7 @@ TEST(an_end_of_long_ago_explains_nothing)
 	static struct status view;
 	struct status_daemon *d = &view.daemons[0];
 
-	view = (struct status){ .supervised = true, .daemons_n = 1 };
+	view = (struct status){ .supervised = true, .daemons_n = 1, .pace = NAN };
 	*d = (struct status_daemon){ .name = "waist",
 				     .state = "ready",
 				     .life = "fault",
@@ -220,7 +222,7 @@ TEST(what_is_done_is_seen_as_fine)
 	static struct status view;
 	struct status_daemon *d = &view.daemons[0];
 
-	view = (struct status){ .supervised = true, .daemons_n = 1 };
+	view = (struct status){ .supervised = true, .daemons_n = 1, .pace = NAN };
 	*d = (struct status_daemon){ .name = "once", .state = "done", .wanted = true, .last_end = "exit status 0" };
 	TEST_ASSERT_TRUE(status_is_fine(&view));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(seen(&view), ", 1 of 1 ready\n"), answer);
