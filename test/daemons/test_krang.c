@@ -397,6 +397,8 @@ TEST(test_it_sits_on_its_caster)
 
 TEST(test_held_robot_stays_until_its_wheels_are_driven)
 {
+	double turns;
+
 	with.start = KRANG_START_HELD;
 	begin(0.3, 0);
 	in.push_n = 100;
@@ -404,6 +406,9 @@ TEST(test_held_robot_stays_until_its_wheels_are_driven)
 	pass(1);
 	TEST_ASSERT_EQUAL(KRANG_HELD, krang.mode);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, krang_lean_rad(&krang));
+	turns = krang_balance_rad(&krang, krang.waist_rad + 1e-4) - krang_balance_rad(&krang, krang.waist_rad - 1e-4);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0.4 * turns / 2e-4, krang.rate_rad_s);
+	TEST_ASSERT_TRUE(fabs(krang.rate_rad_s) > 0.05);
 	TEST_ASSERT_EQUAL_DOUBLE(0, krang.travel_m);
 	in.left_a = in.right_a = 1;
 	pass(0.1);
