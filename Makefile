@@ -51,72 +51,62 @@ LIBENDPLATE_SO = $(BUILD)/libendplate.so.$(ENDPLATE_VERSION)
 
 # ---- what there is ----
 
+# The ladder: each folder is a library, and uses those above it in this list only.  NAME.c with a main is the program
+# NAME.
+LADDER = config/base config/settings \
+	channels/ach channels/msg channels/clock channels/port channels/estop channels/ros channels/rec \
+	channels/client channels/tool \
+	can/bus can/canopen can/slots can/log can/load can/replay can/wire can/tool \
+	daemons/drv daemons/drvhost daemons/clock daemons/hubo daemons/amc daemons/pcio daemons/robotiq daemons/ft \
+	daemons/imu daemons/bms daemons/joy daemons/stop daemons/example daemons/gauge daemons/balance daemons/demo \
+	daemons/robotsim \
+	launch/file launch/view launch/check launch/record launch/achdoctor launch/achctl launch/achweb launch/achdds \
+	launch/achstart launch/hubo
+
 object = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
 program = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
 
-ACH_OBJECTS = $(call object,channels/ach*.c)
-LIBCONFIG = $(BUILD)/libconfig.a
-CONFIG_OBJECTS = $(call object,config/*.c)
-LIBCHANNELS = $(BUILD)/libchannels.a
-CHANNELS_OBJECTS = $(filter-out $(ACH_OBJECTS),$(call object,channels/*.c channels/msg/*.c))
-# Not in libchannels, all of which is in drvhost.
-LIBROS = $(BUILD)/libros.a
-ROS_OBJECTS = $(call object,channels/ros/*.c channels/mcap/*.c)
-TOOL_OBJECTS = $(call object,channels/tool/*.c)
-# All of it but main, for the tests.
-LIBTOOL = $(BUILD)/libtool.a
-LIBCAN = $(BUILD)/libcan.a
-CAN_OBJECTS = $(call object,can/*.c can/wire/*.c can/canopen/*.c)
-# can/tool/canX.c is the main of canX; the other files there belong to all of them.
-CAN_MAINS = $(call object,can/tool/can*.c)
-CAN_TOOLS = $(CAN_MAINS:$(BUILD)/can/tool/%.o=$(BUILD)/%)
-LIBCANTOOL = $(BUILD)/libcantool.a
-CANTOOL_OBJECTS = $(filter-out $(CAN_MAINS),$(call object,can/tool/*.c))
-# A file of daemons or launch with a main is a program of its name; the others are theirs together.  The simulator
-# keeps its own apart, so that it cannot use a driver's code; what reads settings, and channels, are in both.
-LIBSIM = $(BUILD)/libsim.a
-LIBDAEMONS = $(BUILD)/libdaemons.a
-LIBLAUNCH = $(BUILD)/liblaunch.a
-DAEMON_SOURCES = $(wildcard daemons/*/*.c launch/*/*.c)
-DAEMON_MAINS := $(shell grep -l '^int main\>' $(DAEMON_SOURCES) /dev/null)
-DAEMON_SHARED = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(DAEMON_MAINS),$(DAEMON_SOURCES)))
-SIM_OBJECTS = $(filter $(BUILD)/daemons/robotsim/%,$(DAEMON_SHARED))
+SOURCES := $(wildcard $(LADDER:=/*.c))
+MAINS := $(shell grep -l '^int main\>' $(SOURCES) /dev/null)
+TOOLS = $(patsubst %.c,$(BUILD)/%,$(notdir $(MAINS)))
+main = $(patsubst %.c,$(BUILD)/%.o,$(filter %/$(1).c,$(MAINS)))
+# All of a folder but its programs.
+parts = $(filter-out $(MAINS:%.c=$(BUILD)/%.o),$(call object,$(1)/*.c))
+# As the linker wants it, the top first.
+reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
+library = $(patsubst %,$(BUILD)/%.a,$(call reverse,$(filter $(1),$(LADDER))))
+LIBS := $(call library,%)
+LIBRARIES = -lsocketcan -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm
+
+ACH_OBJECTS = $(call object,channels/ach/ach*.c)
+ENDPLATE_OBJECTS = $(call object,channels/client/endplate*.c)
+# The simulator is linked without the code of drivers, so that the two can disagree; what reads settings is in both.
+SIM_LIBS = $(BUILD)/daemons/robotsim.a $(BUILD)/sim_settings.a $(call library,can/% channels/% config/%)
 SETTINGS_OBJECTS = $(call object,daemons/drv/setup_rows.c daemons/drv/drv_tick_parse.c daemons/drv/drv_ref_ramp.c \
-	daemons/*/*_list.c)
-LAUNCH_OBJECTS = $(filter $(BUILD)/launch/%,$(DAEMON_SHARED))
-DAEMON_OBJECTS = $(filter-out $(SIM_OBJECTS) $(LAUNCH_OBJECTS),$(DAEMON_SHARED))
-DAEMONS = $(patsubst %.c,$(BUILD)/%,$(notdir $(DAEMON_MAINS)))
+	daemons/*/*_list.c daemons/hubo/hubo_table.c)
 # Drivers with a DRV_OBJECT are shared objects for drvhost, too.
-OBJECT_MAINS := $(shell grep -l '^DRV_OBJECT\>' $(DAEMON_SOURCES) /dev/null)
+OBJECT_MAINS := $(shell grep -l '^DRV_OBJECT\>' $(SOURCES) /dev/null)
 DRIVER_OBJECTS = $(patsubst %.c,$(BUILD)/%.so,$(notdir $(OBJECT_MAINS)))
 # The files in the folder of a driver.
 driver_parts = $(call object,$(dir $(filter %/$(1).c,$(OBJECT_MAINS)))*.c)
-# From the room on top to the one at the bottom, as the linker wants it; a controller in daemons uses libendplate, which
-# is on top.
-LIBS = $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN) $(LIBROS) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
-LIBRARIES = -lsocketcan -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm
-EXAMPLES = $(call program,channels/examples/*.c)
-ENDPLATE_OBJECTS = $(filter $(BUILD)/launch/endplate/%,$(LAUNCH_OBJECTS))
-CONTROLLERS = $(call program,launch/endplate/examples/*.c)
 # All that a driver may call.
-HOST_OBJECTS = $(filter $(BUILD)/daemons/drv/% $(BUILD)/daemons/estop/%,$(DAEMON_OBJECTS))
-HOST_LIBS = $(LIBCAN) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
-TOOLS = $(BUILD)/ach $(CAN_TOOLS) $(DAEMONS)
-HEADERS = channels/ach.h channels/Ach.hpp
+HOST_LIBS = $(call library,daemons/drv can/bus can/slots can/canopen can/log channels/ach channels/msg channels/clock \
+	channels/port channels/estop config/%)
+EXAMPLES = $(call program,channels/examples/*.c)
+CONTROLLERS = $(call program,channels/client/examples/*.c)
+HEADERS = channels/ach/ach.h channels/ach/Ach.hpp
 # The module of Python: its files, and the layouts that the tool prints, so that an import starts no process.
 PYTHON_MODULE = $(patsubst channels/%,$(BUILD)/%,$(wildcard channels/python/endplate/*.py)) \
 	$(BUILD)/python/endplate/types.json
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
 # Tests are test_*.c and test_*.sh.  Other .c files under test with a main, or with cases, are programs that a script
-# runs; the others are linked to every program of their folder, those of test/channels and test/can to any that uses
-# them.
+# runs; the others are in a library, from which each program takes what it uses.
 # test/fuzz, test/install and test/bench/peers build their own.
 TEST_SOURCES = $(filter-out test/fuzz/% test/install/% test/bench/peers/%,$(wildcard test/*/*.c test/*/*/*.c)) \
 	$(wildcard test/fuzz/test_*.c)
 TEST_MAINS := $(shell grep -lE '^(int main|TEST)\>' $(TEST_SOURCES) /dev/null)
 TEST_SHARED := $(filter-out $(TEST_MAINS),$(TEST_SOURCES))
-TEST_OWN = $(filter-out test/channels/% test/can/%,$(TEST_SHARED))
 TEST_PROGRAMS = $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_LIB = $(BUILD)/test/libtest.a
 TEST_SCRIPTS = $(wildcard test/*/test_*.sh test/*/*/test_*.sh)
@@ -127,8 +117,7 @@ TSAN_TESTS = $(foreach test,$(UNIT_TESTS),$(if $(findstring tsan,$(notdir $(test
 ASAN_BUILD = $(BUILD)/san-address-undefined
 ASAN_TESTS = $(UNIT_TESTS:$(BUILD)/%=$(ASAN_BUILD)/%)
 # Tests of threads are tests of channels: no more is built for them.
-TEST_LIBS = $(if $(findstring thread,$(SAN)),,$(LIBCANTOOL) $(LIBTOOL) $(LIBSIM) $(LIBLAUNCH) $(LIBDAEMONS) $(LIBCAN)) \
-	$(LIBROS) $(LIBCHANNELS) $(LIBCONFIG) $(LIBACH)
+TEST_LIBS = $(if $(findstring thread,$(SAN)),$(call library,channels/ach config/base),$(LIBS) $(BUILD)/sim_settings.a)
 # The virtual machines take longest: they are first, and beside them what computes and does not depend on time.
 FIRST_TESTS = test/vm/test_vm.sh $(patsubst %,test/scripts/test_%.sh,verify other tsan) \
 	$(filter test/lint/% test/coverage/% test/mutate/% test/fuzz/% test/vm/%,\
@@ -140,20 +129,16 @@ TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(if $(SAN),$(UNIT_TESTS)
 # targets, and only those that one of them needs.
 FUZZ_TARGETS = $(call program,test/fuzz/fuzz_*.c)
 LIBFUZZ = $(BUILD)/libfuzz.a
-FUZZ_OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(ROS_OBJECTS) $(call object,channels/msg/*.c channels/base64.c \
-	channels/tool/mcaprec_*.c channels/tool/reclog.c channels/tool/sparse.c can/frame*.c can/log*.c \
-	can/canopen/*.c can/tool/log_mcap*.c daemons/drv/drv_ref.c daemons/imu/dmu.c daemons/imu/imu.c \
-	daemons/imu/mti.c daemons/ft/ati.c daemons/bms/orion.c daemons/bms/pylon.c daemons/hubo-daemon/jmc*.c \
-	daemons/amc/amc.c daemons/pcio/pcio.c daemons/robotiq/robotiq.c launch/achweb/client.c launch/achweb/guard.c \
+FUZZ_OBJECTS = $(foreach folder,config/base config/settings channels/ach channels/msg channels/ros channels/rec \
+	can/canopen can/log launch/file,$(call parts,$(folder))) $(call object,can/bus/frame*.c daemons/drv/drv_ref.c \
+	daemons/drv/drv_tick_parse.c daemons/imu/dmu.c daemons/imu/imu.c daemons/imu/mti.c daemons/ft/ati.c \
+	daemons/bms/orion.c daemons/bms/pylon.c daemons/hubo/jmc*.c daemons/hubo/hubo_table.c daemons/amc/amc.c \
+	daemons/pcio/pcio.c daemons/robotiq/robotiq.c launch/achweb/client.c launch/achweb/guard.c \
 	launch/achweb/fresh.c launch/achweb/handshake.c launch/achweb/http.c launch/achweb/order.c \
-	launch/achweb/proof.c launch/achweb/studio*.c launch/achweb/token.c launch/achweb/wsock.c \
-	launch/file/*.c launch/common/lines.c daemons/drv/drv_tick_parse.c)
+	launch/achweb/proof.c launch/achweb/studio*.c launch/achweb/token.c launch/achweb/wsock.c)
 
 PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)
-OBJECTS = $(ACH_OBJECTS) $(CONFIG_OBJECTS) $(CHANNELS_OBJECTS) $(ROS_OBJECTS) $(TOOL_OBJECTS) \
-	$(CAN_OBJECTS) $(CAN_MAINS) $(CANTOOL_OBJECTS) $(DAEMON_SHARED) \
-	$(DAEMON_MAINS:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) \
-	$(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
+OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) $(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
 
 # ---- commands ----
 
@@ -167,7 +152,7 @@ all: $(LIBACH) $(LIBACH_SO) $(LIBENDPLATE) $(LIBENDPLATE_SO) $(LIBS) $(EXAMPLES)
 
 # All that a compiler warns of without generating code.  It is started once for all files, which is faster.
 syntax:
-	@$(CC) $(ALL_CFLAGS) $(EVDEV) $(DDS) $(UNITY) -Ilaunch/endplate -fsyntax-only \
+	@$(CC) $(ALL_CFLAGS) $(EVDEV) $(DDS) $(UNITY) -Ichannels/client -fsyntax-only \
 		$(patsubst $(BUILD)/%.o,%.c,$(filter-out %/unity.o,$(OBJECTS)))
 
 # For the other architecture, of which only the C library is here to link with: what has assembly in it.
@@ -212,9 +197,9 @@ fuzz:
 fuzz-targets: $(FUZZ_TARGETS)
 
 soak: tests
-	@BUILD=$(BUILD) test/channels/soak.sh
+	@BUILD=$(BUILD) test/channels/ach/soak.sh
 	@BUILD=$(BUILD) test/launch/soak.sh
-	@RESPONSE_SETS=3000 $(BUILD)/test/can/test_response_wire
+	@RESPONSE_SETS=3000 $(BUILD)/test/can/load/test_response_wire
 
 # Every line of the codecs and of the loop's pure parts is run by their tests; UNITS= names some of them.
 coverage: tests
@@ -237,13 +222,13 @@ install: all $(PYTHON_MODULE)
 	install -m 644 $(LIBACH) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIBACH_SO) $(DESTDIR)$(LIBDIR)
 	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so $(DESTDIR)$(LIBDIR)
-	$(call config,$(VERSION)) channels/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
-	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate launch/endplate/endplate.h
+	$(call config,$(VERSION)) channels/ach/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
+	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate channels/client/endplate.h
 	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate/channels/msg channels/msg/types.h
 	install -m 644 $(LIBENDPLATE) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIBENDPLATE_SO) $(DESTDIR)$(LIBDIR)
 	cp -P $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so $(DESTDIR)$(LIBDIR)
-	$(call config,$(ENDPLATE_VERSION)) launch/endplate/endplate.pc.in \
+	$(call config,$(ENDPLATE_VERSION)) channels/client/endplate.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
 	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/endplate $(DRIVER_OBJECTS)
@@ -251,9 +236,9 @@ install: all $(PYTHON_MODULE)
 		$(wildcard launch/*.launch launch/achweb/*.layout.json)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/hubo $(wildcard config/hubo/*)
-	$(foreach unit,$(wildcard launch/*.service launch/*.socket),install -d $(DESTDIR)$(PREFIX)/lib/systemd/system \
-		&& \
-		sed 's|@PREFIX@|$(PREFIX)|g' $(unit) >$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	$(foreach unit,$(wildcard launch/systemd/*),sed 's|@PREFIX@|$(PREFIX)|g' $(unit) \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
 	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/endplate $(PYTHON_MODULE)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs $(wildcard channels/ros/endplate_msgs/*.*)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs/msg $(wildcard channels/ros/endplate_msgs/msg/*)
@@ -292,8 +277,9 @@ $(BUILD)/test/%.o: private CFLAGS = $(TEST_CFLAGS)
 $(BUILD)/test/bench/%.o: private CFLAGS = $(FULL)
 $(BUILD)/test/fuzz/%.o: private CFLAGS = $(QUICK)
 # They compute much themselves, or are stepped through.
-$(patsubst %,$(BUILD)/test/%.o,channels/test_kill_sweep channels/test_mixed_sizes channels/test_vt_core \
-	can/test_slots_model can/test_bits can/test_bits_fd can/test_engine_bitwise): private CFLAGS = $(QUICK)
+$(patsubst %,$(BUILD)/test/%.o,channels/ach/test_kill_sweep channels/ach/test_mixed_sizes channels/clock/test_vt_core \
+	can/slots/test_slots_model can/bus/test_bits can/bus/test_bits_fd can/wire/test_engine_bitwise): \
+	private CFLAGS = $(QUICK)
 
 $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -307,82 +293,69 @@ $(BUILD)/test/unity.o: .deps/unity/unity.c $(BUILD)/flags
 	$(call say,AR)$(AR) rcs $@ $(filter %.o,$^)
 
 $(LIBACH): $(ACH_OBJECTS)
-$(LIBCONFIG): $(CONFIG_OBJECTS)
-$(LIBCHANNELS): $(CHANNELS_OBJECTS)
-$(LIBROS): $(ROS_OBJECTS)
-$(LIBSIM): $(SIM_OBJECTS) $(SETTINGS_OBJECTS) $(BUILD)/daemons/drv/port.o
-$(LIBDAEMONS): $(DAEMON_OBJECTS)
-$(LIBLAUNCH): $(LAUNCH_OBJECTS)
-$(LIBCAN): $(CAN_OBJECTS)
-$(LIBCANTOOL): $(CANTOOL_OBJECTS)
-$(LIBTOOL): $(filter-out %/ach.o,$(TOOL_OBJECTS))
+.SECONDEXPANSION:
+$(LIBS): $(BUILD)/%.a: $$(call parts,$$*)
+$(BUILD)/sim_settings.a: $(SETTINGS_OBJECTS)
 # The Makefile has the list, which may grow by a file that is older than the library.
 $(LIBFUZZ): $(FUZZ_OBJECTS) Makefile
-$(TEST_LIB): $(BUILD)/test/unity.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TEST_OWN),$(TEST_SHARED)))
+$(TEST_LIB): $(BUILD)/test/unity.o $(TEST_SHARED:%.c=$(BUILD)/%.o)
 
-$(LIBACH_SO): $(ACH_OBJECTS) channels/ach.map
-	$(call say,LD)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=channels/ach.map \
+$(LIBACH_SO): $(ACH_OBJECTS) channels/ach/ach.map
+	$(call say,LD)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=channels/ach/ach.map \
 		-Wl,-Bsymbolic-functions,-z,relro,-z,now$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $(ACH_OBJECTS)
 	@ln -sf $(@F) $(BUILD)/$(SONAME); ln -sf $(SONAME) $(BUILD)/libach.so
 
 # libendplate is one object with what it needs of the rooms, in which only its own interface is global.
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
-$(BUILD)/launch/endplate/all.o: $(ENDPLATE_OBJECTS) $(LIBS) launch/endplate/endplate.map
-	$(call say,LD)$(CC) -r -nostdlib -o $@ $(ENDPLATE_OBJECTS) $(filter-out $(LIBACH),$(LIBS)) \
-		$(BUILD)/channels/ach_file_path.o
-	@sed -n 's/^\t\(endplate_.*\);$$/\1/p' launch/endplate/endplate.map >$(@D)/symbols
+$(BUILD)/channels/client/all.o: $(ENDPLATE_OBJECTS) $(LIBS) channels/client/endplate.map
+	$(call say,LD)$(CC) -r -nostdlib -o $@ $(ENDPLATE_OBJECTS) $(filter-out %/ach.a,$(LIBS)) \
+		$(BUILD)/channels/ach/ach_file_path.o
+	@sed -n 's/^\t\(endplate_.*\);$$/\1/p' channels/client/endplate.map >$(@D)/symbols
 	@$(OBJCOPY) --keep-global-symbols=$(@D)/symbols $@
-$(LIBENDPLATE): $(BUILD)/launch/endplate/all.o
-$(LIBENDPLATE_SO): $(BUILD)/launch/endplate/all.o $(LIBACH_SO)
-	$(call say,LD)$(LINK) -shared -Wl,-soname,$(ENDPLATE_SONAME) -Wl,--version-script=launch/endplate/endplate.map \
+$(LIBENDPLATE): $(BUILD)/channels/client/all.o
+$(LIBENDPLATE_SO): $(BUILD)/channels/client/all.o $(LIBACH_SO)
+	$(call say,LD)$(LINK) -shared -Wl,-soname,$(ENDPLATE_SONAME) -Wl,--version-script=channels/client/endplate.map \
 		-Wl,-Bsymbolic-functions,-z,relro,-z,now$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $^ -lyaml -lm
 	@ln -sf $(@F) $(BUILD)/$(ENDPLATE_SONAME); ln -sf $(ENDPLATE_SONAME) $(BUILD)/libendplate.so
 
 $(EXAMPLES): $(LIBACH)
 # As a program outside of the tree is compiled, and linked.
 $(CONTROLLERS): $(LIBENDPLATE) $(LIBACH)
-$(CONTROLLERS:=.o): INCLUDES = -Ilaunch/endplate
-$(BUILD)/ach: $(TOOL_OBJECTS) $(BUILD)/can/tool/recbus.o $(LIBS)
-	$(call say,LD)$(LINK) -o $@ $^ $(LIBRARIES)
+$(CONTROLLERS:=.o): INCLUDES = -Ichannels/client
 $(BUILD)/python/endplate/types.json: $(BUILD)/ach
 	@mkdir -p $(@D)
 	$(call say,GEN)$< types --json >$@
 $(BUILD)/python/%.py: channels/python/%.py
 	@mkdir -p $(@D)
 	@cp $< $@
-$(CAN_TOOLS): $(BUILD)/%: $(BUILD)/can/tool/%.o $(LIBCANTOOL) $(LIBTOOL) $(LIBS)
-	$(call say,LD)$(LINK) -Wl,-u,log_zstd_output,-u,log_mcap_input,-u,log_mcap_put -o $@ $^ $(LIBRARIES)
-# The simulator is linked without the drivers.
-$(BUILD)/robotsim: $(LIBSIM) $(filter-out $(LIBLAUNCH) $(LIBDAEMONS),$(LIBS))
-$(filter-out $(BUILD)/robotsim,$(DAEMONS)): $(LIBS)
+$(BUILD)/ach $(BUILD)/achlogd: $(BUILD)/can/log/recbus.o
+$(patsubst can/tool/%.c,$(BUILD)/%,$(filter can/tool/%,$(MAINS))): \
+	LINKED = -Wl,-u,log_zstd_output,-u,log_mcap_input,-u,log_mcap_put
+$(BUILD)/robotsim: $(SIM_LIBS)
+$(filter-out $(BUILD)/robotsim,$(TOOLS)): $(LIBS)
 $(BUILD)/achctl: LIBRARIES += -lncursesw
 $(BUILD)/hubo-console: LIBRARIES += -ledit
 $(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
-$(BUILD)/drvhost: $(HOST_OBJECTS)
-$(BUILD)/achlogd $(BUILD)/achdds $(BUILD)/achctl: $(LIBTOOL)
-$(BUILD)/blackbox: $(LIBCANTOOL) $(LIBTOOL)
 $(BUILD)/achdds $(BUILD)/test/dds/ear $(BUILD)/test/bench/bench_dds: LIBRARIES += -lddsc
 $(BUILD)/joyd: LIBRARIES += -levdev
 $(BUILD)/stopd: LIBRARIES += -lgpiod
-.SECONDEXPANSION:
-$(DAEMONS): $$(patsubst %.c,$(BUILD)/%.o,$$(filter %/$$(@F).c,$(DAEMON_MAINS)))
-	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(WHOLE) \
+$(TOOLS): $$(call main,$$(@F))
+	$(call say,LD)$(LINK) $(LINKED) -o $@ $(filter %.o,$^) $(WHOLE) \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBRARIES)
 $(DRIVER_OBJECTS): $$(call driver_parts,$$(basename $$(@F))) daemons/drvhost/object.map
 	$(call say,LD)$(LINK) -shared -Wl,--version-script=daemons/drvhost/object.map -Wl,-z,relro,-z,now \
 		-o $@ $(filter %.o,$^) -lm
-$(TEST_PROGRAMS): $(BUILD)/test/channels/children.o $$(filter $$(@D)/%,$(TEST_OWN:%.c=$(BUILD)/%.o)) $(TEST_LIB) \
-		$(TEST_LIBS)
-$(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUILD)/test/daemons/no_leaks.o
-$(filter $(BUILD)/test/launch/test_%,$(TEST_PROGRAMS)): | $(BUILD)/test/launch/fake/fake
-$(filter $(BUILD)/test/daemons/test_safety_%,$(TEST_PROGRAMS)): | $(BUILD)/test/daemons/careless/exampled
+$(TEST_PROGRAMS): $(BUILD)/test/lib/children.o $(TEST_LIB) $(TEST_LIBS)
+$(filter $(BUILD)/test/daemons/% $(BUILD)/test/launch/%,$(TEST_PROGRAMS)): $(BUILD)/test/lib/no_leaks.o
+$(filter $(BUILD)/test/launch/%,$(filter-out %/fake,$(TEST_PROGRAMS))): | $(BUILD)/test/launch/fake/fake
+$(filter $(BUILD)/test/daemons/safety/test_safety_%,$(TEST_PROGRAMS)): | $(BUILD)/test/daemons/careless/exampled
 # The second vendor of DDS, in C++.
 $(BUILD)/test/dds/fast: test/dds/fast.cc
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -std=c++17 -Wall -Wextra -pthread -o $@ $< -lfastrtps -lfastcdr
 $(PROGRAMS): %: %.o
-	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-		$(if $(filter $(LIBCONFIG) $(LIBENDPLATE),$^),$(LIBRARIES))
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+		$(if $(filter %/config/base.a $(LIBENDPLATE),$^),$(LIBRARIES))
 $(FUZZ_TARGETS): %: %.o $(LIBFUZZ)
 	$(call say,LD)$(LINK) -fsanitize=fuzzer -Wl,-u,log_mcap_input -o $@ $^ $(LIBRARIES)
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/grow.h"
-#include "config/source.h"
-#include "config/text.h"
+#include "config/base/grow.h"
+#include "config/base/source.h"
+#include "config/base/text.h"
 
 #define LINE_MAX_BYTES 256
 #define FILE_MAX (4 * 1024 * 1024)

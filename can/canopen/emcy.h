@@ -2,7 +2,7 @@
 #ifndef CANOPEN_EMCY_H
 #define CANOPEN_EMCY_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define EMCY_ID 0x080u /* + node */
 #define EMCY_RESET 0x0000

@@ -12,7 +12,7 @@
 #ifndef CANOPEN_NMT_H
 #define CANOPEN_NMT_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define NMT_NODE_MAX 0x7F
 #define NMT_ID_COMMAND 0x000u

@@ -19,7 +19,7 @@
 #ifndef CANOPEN_SDO_H
 #define CANOPEN_SDO_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define SDO_ID_REPLY 0x580u /* + node */
 #define SDO_ID_REQUEST 0x600u

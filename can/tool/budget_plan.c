@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "can/tool/budget_plan.h"
-#include "can/tool/program.h"
-#include "config/json.h"
+#include "config/base/json.h"
+#include "config/settings/program.h"
 
 #define MODULE_NS 10000000 /* the room is counted in modules at 100 Hz */
 #define PATH_SIZE 4096

@@ -2,8 +2,8 @@
 #ifndef CAN_TOOL_BUDGET_PLAN_H
 #define CAN_TOOL_BUDGET_PLAN_H
 
-#include "can/traffic.h"
-#include "config/settings.h"
+#include "can/load/traffic.h"
+#include "config/settings/settings.h"
 
 /* A launch file, of which achstart prints the frames, or files with what DRIVER --frames and achstart --frames print;
  * "-" is standard input.  0, or the exit status after a line. */

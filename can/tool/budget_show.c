@@ -7,11 +7,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "can/frame_text.h"
+#include "can/bus/frame_text.h"
 #include "can/tool/budget_plan.h"
 #include "can/tool/budget_show.h"
-#include "config/json.h"
-#include "config/text.h"
+#include "config/base/json.h"
+#include "config/base/text.h"
 
 #define COLUMNS 80
 #define OVERLOAD 1.1   /* a peak above this is not explained by inexact stamps */

@@ -2,9 +2,9 @@
 #ifndef CAN_TOOL_BUDGET_SHOW_H
 #define CAN_TOOL_BUDGET_SHOW_H
 
-#include "can/bits_fd.h"
-#include "can/budget.h"
-#include "can/log.h"
+#include "can/bus/bits_fd.h"
+#include "can/load/budget.h"
+#include "can/log/log.h"
 
 extern const char *const budget_show_orders[]; /* id, load, rate */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "can/tool/budget_plan.h"
-#include "can/tool/program.h"
+#include "config/settings/program.h"
 
 #define LEFT 110
 #define WIDTH 1000	      /* of a cycle */

@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "can/bits_fd.h"
-#include "can/budget.h"
-#include "can/frame_text.h"
-#include "can/log.h"
+#include "can/bus/bits_fd.h"
+#include "can/bus/frame_text.h"
+#include "can/load/budget.h"
+#include "can/log/ids.h"
+#include "can/log/log.h"
 #include "can/tool/budget_plan.h"
 #include "can/tool/budget_show.h"
-#include "can/tool/ids.h"
-#include "can/tool/program.h"
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "channels/tool/bar.h"
-#include "config/text.h"
+#include "config/base/text.h"
+#include "config/settings/program.h"
 
 #define DEFAULT_BITRATE 1000000
 #define BITRATE_MIN 1000

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "can/log_writer.h"
-#include "can/tool/program.h"
-#include "channels/clock.h"
+#include "can/log/log_writer.h"
+#include "channels/clock/clock.h"
 #include "channels/tool/bar.h"
+#include "config/settings/program.h"
 
 struct convert {
 	bool lenient, force;

@@ -6,15 +6,15 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "can/bus.h"
-#include "can/log.h"
-#include "can/tool/ids.h"
-#include "can/tool/program.h"
-#include "can/tool/tap.h"
-#include "channels/clock.h"
-#include "channels/tool/span.h"
+#include "can/bus/bus.h"
+#include "can/log/ids.h"
+#include "can/log/log.h"
+#include "can/log/tap.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/writer.h"
 #include "channels/tool/tool.h"
-#include "channels/tool/writer.h"
+#include "config/base/span.h"
+#include "config/settings/program.h"
 
 #define RECORD_BUSES_MAX 60
 #define RECORD_SOCKET_BYTES (4 << 20) /* asked of the kernel for each bus */

@@ -9,16 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "can/log.h"
-#include "can/tool/closed.h"
-#include "can/tool/ids.h"
-#include "can/tool/program.h"
-#include "can/tool/route.h"
-#include "can/tool/sender.h"
-#include "channels/clock.h"
+#include "can/log/ids.h"
+#include "can/log/log.h"
+#include "can/log/route.h"
+#include "can/replay/closed.h"
+#include "can/replay/sender.h"
+#include "can/tool/tool.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/schedule.h"
 #include "channels/tool/bar.h"
-#include "channels/tool/schedule.h"
-#include "config/text.h"
+#include "config/base/text.h"
+#include "config/settings/program.h"
 
 #define REPLAY_LEAD_NS 1000000	     /* from the opening to the first frame */
 #define REPLAY_JUMP_NS 3600000000000 /* a longer gap is a jump of the clock, unless --max-gap is given */
@@ -338,7 +339,7 @@ static int play_record(struct replay *play, struct route_bus *b, const struct lo
 		}
 		if (!stop)
 			stop = sender_send(&play->sender, b, r, due_ns);
-	} else if (program_frame(due_ns, b->name, &r->frame)) {
+	} else if (tool_frame(due_ns, b->name, &r->frame)) {
 		stop = -1;
 	}
 	play->frames += !stop;

@@ -1,12 +1,13 @@
 /* canwire.c: CAN buses in user space: serve them, send and receive, show statistics, inject faults. */
 #include <string.h>
 
-#include "can/tool/program.h"
+#include "can/bus/attach.h"
+#include "can/tool/tool.h"
 #include "can/tool/wire.h"
-#include "can/wire/attach.h"
 #include "can/wire/fault.h"
-#include "config/nearest.h"
-#include "config/text.h"
+#include "config/base/nearest.h"
+#include "config/base/text.h"
+#include "config/settings/program.h"
 
 #define AS(help) SETTINGS_STRING("as", struct wire_options, as, ATTACH_HOST, help, .value = "CONTROLLER")
 #define ROBOT SETTINGS_STRING("robot", struct wire_options, robot, NULL, "robot of the bus", .value = "R")
@@ -73,7 +74,7 @@ static int run(const struct command *c, int argc, char **argv)
 	status = program_options(&options, &argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
-	status = program_robot(values.robot, true);
+	status = tool_robot(values.robot, true);
 	return status ? status : c->run(&values, argc, argv);
 }
 

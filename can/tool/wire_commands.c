@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "can/bus.h"
-#include "can/frame_text.h"
-#include "can/log.h"
-#include "can/tool/program.h"
+#include "can/bus/attach.h"
+#include "can/bus/bus.h"
+#include "can/bus/frame_text.h"
+#include "can/log/log.h"
+#include "can/tool/tool.h"
 #include "can/tool/wire.h"
-#include "can/wire/attach.h"
-#include "channels/clock.h"
-#include "config/json.h"
+#include "channels/clock/clock.h"
+#include "config/base/json.h"
+#include "config/settings/program.h"
 
 #define CONFIRM_NS 1000000000
 #define RETRY_NS 1000000
@@ -101,7 +102,7 @@ static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64
 	int n = bus_receive(bus, got, 64);
 
 	for (int i = 0; i < n && *left; i++, --*left)
-		program_frame(got[i].t_ns + real_ns, name, &got[i].frame);
+		tool_frame(got[i].t_ns + real_ns, name, &got[i].frame);
 	if (n <= 0)
 		fflush(stdout);
 	if (n < 0 && n != *error)

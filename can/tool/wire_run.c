@@ -5,12 +5,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "can/tool/program.h"
+#include "can/tool/tool.h"
 #include "can/tool/wire.h"
 #include "can/wire/hub.h"
 #include "can/wire/script.h"
-#include "channels/clock.h"
-#include "channels/notify.h"
+#include "channels/clock/clock.h"
+#include "channels/port/notify.h"
+#include "config/settings/program.h"
 
 struct wire_run {
 	const char *script, *robot;
@@ -126,7 +127,7 @@ int wire_run(int argc, char **argv)
 	settings.seed = (uint64_t)vt_clock_seed(run.seed);
 	if (run.script)
 		return play(run.script, argc, argv, &settings);
-	if (program_robot(run.robot, false))
+	if (tool_robot(run.robot, false))
 		return PROGRAM_WRONG;
 
 	status = hub_open(&hub, &program_errors);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "config/base/text.h"
 
 #define ENGINE_BITRATE_MIN 1000
 #define ENGINE_BITRATE_MAX 1000000

@@ -48,8 +48,8 @@
 #ifndef CAN_WIRE_ENGINE_H
 #define CAN_WIRE_ENGINE_H
 
-#include "can/bus.h"
-#include "can/frame.h"
+#include "can/bus/bus.h"
+#include "can/bus/frame.h"
 
 #define ENGINE_NODES 32		  /* on one bus; a set of them is a uint32_t, bit i for node i */
 #define ENGINE_NAME_MAX 24	  /* bytes of a node's name with the terminating zero: text_is_name */

@@ -19,8 +19,8 @@
 #ifndef CAN_WIRE_ENGINE_INNER_H
 #define CAN_WIRE_ENGINE_INNER_H
 
-#include "can/bits_fd.h"
-#include "can/frame_error.h"
+#include "can/bus/bits_fd.h"
+#include "can/bus/frame_error.h"
 #include "can/wire/engine.h"
 
 /* ISO 11898-1, in bits. */

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "can/bits.h"
-#include "can/frame_text.h"
-#include "config/nearest.h"
-#include "config/text.h"
+#include "can/bus/bits.h"
+#include "can/bus/frame_text.h"
+#include "config/base/nearest.h"
+#include "config/base/text.h"
 
 const char fault_help[] = "drop N|P%|off [NODE]\n"
 			  "        the next N frames, or P percent, are acknowledged and lost: for NODE, or for all\n"

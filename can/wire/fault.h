@@ -13,7 +13,7 @@
 #ifndef CAN_WIRE_FAULT_H
 #define CAN_WIRE_FAULT_H
 
-#include "can/frame_text.h"
+#include "can/bus/frame_text.h"
 #include "can/wire/engine.h"
 
 #define FAULT_WHY_MAX 256

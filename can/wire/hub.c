@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 
 #define TURNS_AT_ONCE 8
 

@@ -29,11 +29,11 @@
 
 #include <sys/types.h>
 
+#include "can/bus/wire.h"
 #include "can/wire/engine.h"
-#include "can/wire/wire.h"
-#include "channels/vt_clock.h"
-#include "config/error.h"
-#include "config/place.h"
+#include "channels/clock/vt_clock.h"
+#include "config/base/error.h"
+#include "config/base/place.h"
 
 #define HUB_ATTACHMENTS_MAX 256
 

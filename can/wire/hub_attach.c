@@ -14,10 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "can/wire/attach.h"
+#include "can/bus/attach.h"
 #include "can/wire/hub.h"
-#include "channels/clock.h"
-#include "channels/query.h"
+#include "channels/clock/clock.h"
+#include "channels/port/query.h"
 
 #define QUESTION_MAX 4096
 #define DOORS_AT_ONCE 32 /* the others are still readable at the next call */

@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "can/wire/attach.h"
+#include "can/bus/attach.h"
 #include "can/wire/fault.h"
 #include "can/wire/hub.h"
-#include "channels/query.h"
+#include "channels/port/query.h"
 
 /* ---- statistics ---- */
 

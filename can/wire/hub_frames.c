@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "can/wire/attach.h"
-#include "channels/clock.h"
+#include "can/bus/attach.h"
+#include "channels/clock/clock.h"
 
 #define ASLEEP_NS 2000000
 

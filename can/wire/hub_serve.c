@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "can/bits_fd.h"
+#include "can/bus/bits_fd.h"
 #include "can/wire/hub.h"
-#include "channels/clock.h"
-#include "config/run.h"
+#include "channels/clock/clock.h"
+#include "config/base/run.h"
 
 #define BACKLOG 128
 #define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/log.h"
+#include "can/log/log.h"
 #include "can/wire/fault.h"
-#include "config/grow.h"
+#include "config/base/grow.h"
 
 #define LINE_MAX_BYTES 512
 

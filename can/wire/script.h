@@ -28,8 +28,8 @@
 #define CAN_WIRE_SCRIPT_H
 
 #include "can/wire/engine.h"
-#include "config/error.h"
-#include "config/text.h"
+#include "config/base/error.h"
+#include "config/base/text.h"
 
 #define SCRIPT_BUSES_MAX 16
 

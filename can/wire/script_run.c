@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/frame_text.h"
+#include "can/bus/frame_text.h"
 #include "can/wire/script.h"
 
 #define NS_PER_S INT64_C(1000000000)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 
 struct source {
 	const char *name;

@@ -2,7 +2,7 @@
 #include <err.h>
 #include <stdlib.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 #include "channels/examples/sample.h"
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 #include "channels/examples/sample.h"
 
 int main(int argc, char **argv)

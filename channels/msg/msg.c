@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 /* clang-format off */
 

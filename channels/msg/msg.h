@@ -176,7 +176,7 @@ void msg_json(struct json *j, const char *name, const struct msg_type *type, con
  * lists given, and msg_lists.h says what becomes of lists that are missing.  A key of JSON may be a path as well.
  * Unknown fields, wrong kinds, too many elements, something said twice: -1 and one line in error. */
 int msg_from_text(const struct msg_type *type, void *msg, const char *text, char *error, size_t error_size);
-/* The same of JSON that was read with config/yaml.h. */
+/* The same of JSON that was read with config/settings/yaml.h. */
 struct yaml_node;
 int msg_from_node(const struct msg_type *type, void *msg, const struct yaml_node *root, char *error, size_t error_size);
 

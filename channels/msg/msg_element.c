@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 union msg_any msg_any(const struct msg_field *f, const void *element)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
-#include "config/nearest.h"
-#include "config/text.h"
+#include "config/base/nearest.h"
+#include "config/base/text.h"
 
 static const struct msg_field *field_by_name(const struct msg_group *group, const char *name, size_t len)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "channels/msg/msg_lists.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 #define PREFIX_SIZE 96
 

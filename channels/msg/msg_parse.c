@@ -5,8 +5,8 @@
 
 #include "channels/msg/msg.h"
 #include "channels/msg/msg_lists.h"
-#include "config/text.h"
-#include "config/yaml.h"
+#include "config/base/text.h"
+#include "config/settings/yaml.h"
 
 #define LINE_SIZE 8192
 #define PATH_SIZE 96

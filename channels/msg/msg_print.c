@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "channels/msg/msg.h"
-#include "config/json.h"
-#include "config/text.h"
-#include "config/utf8.h"
+#include "config/base/json.h"
+#include "config/base/text.h"
+#include "config/base/utf8.h"
 
 #define PREFIX_SIZE 64
 #define ELEMENT_SIZE 256

@@ -5,8 +5,8 @@
 
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
-#include "config/text.h"
-#include "config/utf8.h"
+#include "config/base/text.h"
+#include "config/base/utf8.h"
 
 struct decode {
 	struct cdr_in in;

@@ -3,7 +3,7 @@
 #define CHANNELS_ROS_ROS_INSIDE_H
 
 #include "channels/ros/ros_map.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 /* std_msgs/Header of a message: its stamp, and the frame_id of the context. */
 void ros_put_header(struct cdr_out *o, const void *msg, const struct ros_context *c);
@@ -16,7 +16,7 @@ const char *ros_device(const struct ros_context *c);
 const char *ros_joint(char name[MSG_TEXT_SIZE], const struct msg_joint_state *s, size_t i, const struct ros_context *c);
 
 /* For the texts of endplate_msgs: what it calls a field, whether the struct is a message and so begins with a header,
- * and the constant of a word, "LIFECYCLE_ACTIVE=5".  Declared for test/channels/ros_idl.c. */
+ * and the constant of a word, "LIFECYCLE_ACTIVE=5".  Declared for test/channels/ros/ros_idl.c. */
 const char *ros_field_name(const struct msg_field *f);
 bool ros_is_message(const struct msg_group *group);
 void ros_add_constant(struct text_out *o, const struct msg_field *f, uint32_t i, const char *equals, const char *end);

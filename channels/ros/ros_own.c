@@ -4,7 +4,7 @@
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
 #include "channels/ros/ros_plan.h"
-#include "config/utf8.h"
+#include "config/base/utf8.h"
 
 /* ---- texts ---- */
 

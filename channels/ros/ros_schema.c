@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "channels/ros/ros_own.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 /* clang-format off */
 static const struct {

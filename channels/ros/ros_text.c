@@ -5,7 +5,7 @@
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
 #include "channels/ros/ros_plan.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 /* msg_joint_state: JointState */
 const char *ros_own_name(char name[ROS_OWN_NAME_MAX], const struct msg_group *group)

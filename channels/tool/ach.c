@@ -4,11 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "channels/vt_clock.h"
-#include "config/run_clock.h"
+#include "channels/clock/vt_clock.h"
 #include "channels/tool/tool.h"
-#include "config/nearest.h"
-#include "config/text.h"
+#include "config/base/nearest.h"
+#include "config/base/run_clock.h"
+#include "config/base/text.h"
 
 static const struct tool_command *const commands[] = {
 	&tool_ls,      &tool_info,  &tool_echo, &tool_hz, &tool_plot,  &tool_put,  &tool_record, &tool_play,
@@ -81,18 +81,20 @@ static int run(int argc, char **argv)
 	const char *best = NULL;
 
 	if (command) {
-		static char ask[] = "--help";
+		static char ask[] = "--help", name[32];
 
 		for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
 			if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "-H") || !strcmp(argv[i], "-?"))
 				argv[i] = ask;
-		tool_name = command->name;
+		snprintf(name, sizeof(name), "ach %s", command->name);
+		program_name = name;
 		return run_command(command, argc, argv);
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_try(argv[0], commands[i]->name, &best);
-	return tool_report(TOOL_USAGE, "%s: unknown command%s%s%s (ach help lists them)", text_quote(quoted, argv[0]),
-			   best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
+	return program_report(TOOL_USAGE, "%s: unknown command%s%s%s (ach help lists them)",
+			      text_quote(quoted, argv[0]), best ? "; did you mean " : "", best ? best : "",
+			      best ? "?" : "");
 }
 
 static int help(int argc, char **argv)
@@ -101,7 +103,7 @@ static int help(int argc, char **argv)
 	char *line[] = { argc > 1 ? argv[1] : NULL, ask, NULL };
 
 	if (argc > 2)
-		return tool_report(TOOL_USAGE, "help: one command at a time");
+		return program_report(TOOL_USAGE, "help: one command at a time");
 	if (argc == 2 && argv[1][0] != '-')
 		return run(2, line);
 	list_commands();
@@ -134,8 +136,8 @@ static int old_spelling(int argc, char **argv)
 			argv[n++] = word;
 	}
 	if (found != 1)
-		return tool_report(TOOL_USAGE, "%s (ach help lists the commands)",
-				   found ? "one command at a time" : "what to do is missing");
+		return program_report(TOOL_USAGE, "%s (ach help lists the commands)",
+				      found ? "one command at a time" : "what to do is missing");
 	if (name)
 		argv[n++] = name;
 	return run(n, argv);
@@ -145,6 +147,7 @@ int main(int argc, char **argv)
 {
 	int status;
 
+	program_name = "ach";
 	vt_clock_observe(NULL);
 	if (argc < 2 || !strcasecmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcasecmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "-?"))

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "channels/tool/bar.h"
 #include "channels/tool/tool.h"
 

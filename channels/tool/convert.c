@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "channels/rec/recfile.h"
 #include "channels/tool/mcapfile.h"
-#include "channels/tool/recfile.h"
 #include "channels/tool/tool.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 #define BUFFER_BYTES (1u << 18)
 
@@ -43,7 +43,7 @@ static int open_out(struct convert *c)
 
 	if (!stat(c->out, &out)) {
 		if (!stat(c->in, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-			return tool_report(TOOL_USAGE, "%s: IN and OUT are the same file", c->out);
+			return program_report(TOOL_USAGE, "%s: IN and OUT are the same file", c->out);
 		if (!c->force)
 			return tool_fail("%s: exists already (--force replaces it)", c->out);
 	}
@@ -202,7 +202,7 @@ static int run(void *values, int argc, char **argv)
 	c->in = argv[0];
 	c->out = argv[1];
 	if (c->repair && !text_ends_with(c->out, ".mcap"))
-		status = tool_report(TOOL_USAGE, "%s: --repair writes MCAP: give OUT the suffix .mcap", c->out);
+		status = program_report(TOOL_USAGE, "%s: --repair writes MCAP: give OUT the suffix .mcap", c->out);
 	else
 		status = close_out(c, c->repair ? repair(c) : convert_recording(c));
 	mcapfile_close(&c->mcap);

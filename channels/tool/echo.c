@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/ach_file.h"
-#include "channels/clock.h"
-#include "channels/tool/follow.h"
+#include "channels/ach/ach_file.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/follow.h"
+#include "channels/rec/recfile.h"
 #include "channels/tool/out.h"
-#include "channels/tool/recfile.h"
-#include "channels/tool/span.h"
 #include "channels/tool/tool.h"
-#include "config/json.h"
-#include "config/utf8.h"
+#include "config/base/json.h"
+#include "config/base/span.h"
+#include "config/base/utf8.h"
 
 #define ECHO_BATCH 256 /* messages between two checks for a signal */
 
@@ -320,8 +320,8 @@ static int run(void *values, int argc, char **argv)
 	if (is_file(argv[0]))
 		return echo_recording(echo, argv[0]);
 	if (echo->only.n)
-		return tool_report(TOOL_USAGE, "--only: %s is a channel; --only chooses among those of a recording",
-				   argv[0]);
+		return program_report(TOOL_USAGE, "--only: %s is a channel; --only chooses among those of a recording",
+				      argv[0]);
 	if (follow_open(&f, argv[0]))
 		return TOOL_FAILED;
 	newest = follow_from(&f, echo->follow ? echo->last : before);

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/clock.h"
-#include "channels/hist.h"
-#include "channels/tool/follow.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/follow.h"
 #include "channels/tool/out.h"
-#include "channels/tool/span.h"
 #include "channels/tool/tool.h"
-#include "config/json.h"
+#include "config/base/hist.h"
+#include "config/base/json.h"
+#include "config/base/span.h"
 
 #define HZ_BATCH 1024	      /* messages of a channel before the others are read */
 #define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */

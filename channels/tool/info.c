@@ -4,10 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "channels/ach_file.h"
-#include "channels/clock.h"
-#include "channels/tool/snapshot.h"
-#include "config/utf8.h"
+#include "channels/ach/ach_file.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/snapshot.h"
+#include "channels/tool/tool.h"
+#include "config/base/utf8.h"
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("json", struct snapshot_line, json, "no", "one object, for scripts"),
@@ -66,10 +67,10 @@ static void print_lock(uint32_t word)
 
 static void print_table(const ach_channel_t *chan, const struct snapshot *snap, double rate_hz, const struct stat *st)
 {
-	char path[ACH_FILE_PATH_LEN], owner[TOOL_OWNER_MAX], text[SNAPSHOT_TEXT_MAX];
+	char path[ACH_FILE_PATH_LEN], owner[CHAN_OWNER_MAX], text[SNAPSHOT_TEXT_MAX];
 
 	ach_file_channel_path(path, chan->handle->name);
-	tool_owner(owner, st->st_uid, st->st_gid);
+	chan_owner(owner, st->st_uid, st->st_gid);
 	printf("name      %s\n", chan->handle->name);
 	printf("file      %s\n", path);
 	print_type(snap);
@@ -128,7 +129,7 @@ static int run(void *values, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (tool_open(&chan, argv[0]))
+	if (chan_open(&chan, argv[0]))
 		return TOOL_FAILED;
 	status = show(&chan, argv[0], values);
 	ach_close(&chan);

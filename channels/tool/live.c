@@ -1,10 +1,11 @@
 /* live.c: does a running robot read that channel? */
 #include <string.h>
 
-#include "channels/ach_file.h"
+#include "channels/ach/ach_file.h"
+#include "channels/rec/snapshot.h"
 #include "channels/tool/live.h"
-#include "channels/tool/snapshot.h"
-#include "config/text.h"
+#include "channels/tool/tool.h"
+#include "config/base/text.h"
 
 /* Is its last writer alive? */
 static bool is_live(const char *name)

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 
 #define LIVE_NS 10000000000
 

@@ -9,10 +9,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "channels/ach_file.h"
-#include "channels/clock.h"
-#include "channels/tool/snapshot.h"
-#include "config/grow.h"
+#include "channels/ach/ach_file.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/snapshot.h"
+#include "channels/tool/tool.h"
+#include "config/base/grow.h"
 
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("json", struct snapshot_line, json, "no", "an array with an object per channel"),
@@ -153,7 +154,7 @@ static const char *const heads[COLUMNS] = { "NAME",	"TYPE", "SIZE", "MODE",	  "O
 static const unsigned right = 1u << SIZE | 1u << MESSAGES | 1u << RATE | 1u << AGE | 1u << WRITER; /* aligned so */
 
 struct ls_line {
-	char cell[COLUMNS][TOOL_OWNER_MAX];
+	char cell[COLUMNS][CHAN_OWNER_MAX];
 };
 
 #define CELL(line, column, ...) snprintf((line)->cell[column], sizeof((line)->cell[column]), __VA_ARGS__)
@@ -166,7 +167,7 @@ static void fill(struct ls_line *line, const struct channel *c)
 		CELL(line, i, "-");
 	CELL(line, NAME, "%s", c->name);
 	CELL(line, MODE, "%04o", (unsigned)c->st.st_mode & 07777);
-	tool_owner(line->cell[OWNER], c->st.st_uid, c->st.st_gid);
+	chan_owner(line->cell[OWNER], c->st.st_uid, c->st.st_gid);
 	if (*c->error) {
 		CELL(line, MESSAGES, "%s", "");
 		return;

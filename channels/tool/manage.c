@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/ach_file.h"
+#include "channels/ach/ach_file.h"
 #include "channels/tool/tool.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 struct manage {
 	bool verbose, orphans;
@@ -28,12 +28,12 @@ static int run_rm(void *values, int argc, char **argv)
 	int status = 0;
 
 	if (!argc && !rm->orphans)
-		return tool_report(TOOL_USAGE, "which channel? give its NAME, or --orphans");
+		return program_report(TOOL_USAGE, "which channel? give its NAME, or --orphans");
 	for (int i = 0; i < argc; i++) {
 		enum ach_status removed = ach_unlink(argv[i]);
 
 		if (removed != ACH_OK)
-			status = tool_refused(argv[i], removed);
+			status = chan_refused(argv[i], removed);
 		else if (rm->verbose)
 			printf("%s: removed\n", argv[i]);
 	}
@@ -58,8 +58,8 @@ int tool_mode_refused(const char *option, const char *text)
 
 	if (len >= 1 && len <= 5 && strspn(text, "01234567") == len && tool_mode(text) <= 0777)
 		return 0;
-	return tool_report(TOOL_USAGE, "%s%s is not a mode in octal, 0 to 0777, such as 640", option,
-			   text_quote(quoted, text));
+	return program_report(TOOL_USAGE, "%s%s is not a mode in octal, 0 to 0777, such as 640", option,
+			      text_quote(quoted, text));
 }
 
 mode_t tool_mode(const char *text)
@@ -83,7 +83,7 @@ static int run_chmod(void *values, int argc, char **argv)
 			ach_close(&chan);
 		}
 		if (changed != ACH_OK)
-			status = tool_refused(argv[i], changed);
+			status = chan_refused(argv[i], changed);
 		else if (line->verbose)
 			printf("%s: %04o\n", argv[i], (unsigned)tool_mode(argv[0]));
 	}
@@ -102,7 +102,7 @@ static int run_dump(void *values, int argc, char **argv)
 
 	(void)values;
 	(void)argc;
-	if (tool_open(&chan, argv[0]))
+	if (chan_open(&chan, argv[0]))
 		return TOOL_FAILED;
 	/* ach_dump speaks to stderr; here it is what was asked for. */
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)

@@ -2,9 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "channels/rec/writer_file.h"
 #include "channels/tool/mcapfile.h"
 #include "channels/tool/tool.h"
-#include "channels/tool/writer_file.h"
+#include "config/settings/program.h"
 
 const char *const mcapfile_compressions[] = { [MCAP_NONE] = "none", [MCAP_LZ4] = "lz4", [MCAP_ZSTD] = "zstd", NULL };
 

@@ -2,7 +2,7 @@
 #ifndef CHANNELS_TOOL_MCAPFILE_H
 #define CHANNELS_TOOL_MCAPFILE_H
 
-#include "channels/tool/mcaprec.h"
+#include "channels/rec/mcaprec.h"
 
 struct mcapfile {
 	int fd;

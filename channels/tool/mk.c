@@ -2,9 +2,9 @@
 #include <grp.h>
 #include <sys/stat.h>
 
-#include "channels/ach_ring.h"
+#include "channels/ach/ach_ring.h"
 #include "channels/tool/tool.h"
-#include "config/text.h"
+#include "config/base/text.h"
 
 struct mk {
 	int64_t count, size;
@@ -43,10 +43,10 @@ static int use_type(struct mk *mk)
 	char unknown[TOOL_TYPES_MAX];
 
 	if (!type)
-		return tool_report(TOOL_USAGE, "--type: %s", tool_unknown_type(unknown, mk->type));
+		return program_report(TOOL_USAGE, "--type: %s", tool_unknown_type(unknown, mk->type));
 	if (mk->size && mk->size < (int64_t)type->body->size)
-		return tool_report(TOOL_USAGE, "-n: %lld bytes are too few for a message of type %s: %zu",
-				   (long long)mk->size, type->name, type->body->size);
+		return program_report(TOOL_USAGE, "-n: %lld bytes are too few for a message of type %s: %zu",
+				      (long long)mk->size, type->name, type->body->size);
 	mk->count = mk->count ? mk->count : (int64_t)type->retained;
 	mk->size = mk->size ? mk->size : (int64_t)type->body->size;
 	return 0;
@@ -85,14 +85,14 @@ static int accept_existing(const char *name, const struct mk *mk, bool asked)
 	if (status == ACH_EACCES && !mk->mode)
 		return 0;
 	if (status != ACH_OK)
-		return tool_refused(name, status);
+		return chan_refused(name, status);
 	if (asked && chan.handle->lsize < want)
 		tool_fail("warning: %s exists with %u messages of %zu bytes, less than asked for (-t replaces it)",
 			  name, chan.handle->count, chan.handle->lsize / chan.handle->count);
 	if (mk->mode)
 		status = ach_chmod(&chan, tool_mode(mk->mode));
 	ach_close(&chan);
-	return status == ACH_OK ? 0 : tool_refused(name, status);
+	return status == ACH_OK ? 0 : chan_refused(name, status);
 }
 
 static int make(const char *name, const struct mk *mk, ach_create_attr_t *attr, bool asked)
@@ -106,7 +106,7 @@ static int make(const char *name, const struct mk *mk, ach_create_attr_t *attr, 
 	if (status == ACH_EACCES && mk->group)
 		return tool_fail("%s: you may not make a channel of group %s", name, mk->group);
 	if (status != ACH_OK)
-		return tool_refused(name, status);
+		return chan_refused(name, status);
 	if (mk->verbose)
 		printf("%s: %lld messages of %lld bytes\n", name, (long long)mk->count, (long long)mk->size);
 	return 0;

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "channels/tool/out.h"
 #include "channels/tool/tool.h"
 

@@ -2,15 +2,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "channels/ach_ring.h"
-#include "channels/clock.h"
-#include "channels/hist.h"
+#include "channels/ach/ach_ring.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/recfile.h"
+#include "channels/rec/schedule.h"
 #include "channels/tool/bar.h"
 #include "channels/tool/live.h"
-#include "channels/tool/recfile.h"
-#include "channels/tool/schedule.h"
-#include "channels/tool/span.h"
 #include "channels/tool/tool.h"
+#include "config/base/hist.h"
+#include "config/base/span.h"
 
 #define PLAY_CHANNEL_MAX (1 << 28) /* bytes of a channel that is made because a file says so */
 
@@ -120,11 +120,11 @@ static int channel_open(const struct play *play, struct play_channel *c)
 			ach_create_attr_set_mode(&attr, c->what.mode & 0777, (gid_t)-1);
 		status = ach_create(name, c->what.count, c->what.size, &attr);
 		if (status != ACH_OK && status != ACH_EEXIST)
-			return tool_refused(name, status);
+			return chan_refused(name, status);
 		status = ach_open(&c->chan, name, NULL);
 	}
 	if (status != ACH_OK)
-		return tool_refused(name, status);
+		return chan_refused(name, status);
 	c->open = true;
 	return 0;
 }
@@ -251,7 +251,7 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 		return tool_fail("%s: a message of %zu bytes does not fit into the channel, which takes %zu",
 				 channel_name(c), r->len, c->chan.handle->lsize);
 	if (status != ACH_OK)
-		return tool_refused(channel_name(c), status);
+		return chan_refused(channel_name(c), status);
 	play->messages++;
 	return 0;
 }
@@ -414,7 +414,7 @@ static int check_maps(const struct play *play)
 		const char *equals = strchr(play->map.item[i], '=');
 
 		if (!equals || equals == play->map.item[i] || !equals[1])
-			return tool_report(TOOL_USAGE, "--map: %s is not OLD=NEW", play->map.item[i]);
+			return program_report(TOOL_USAGE, "--map: %s is not OLD=NEW", play->map.item[i]);
 	}
 	return 0;
 }

@@ -8,13 +8,13 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "channels/tool/follow.h"
+#include "channels/clock/clock.h"
+#include "channels/rec/follow.h"
 #include "channels/tool/out.h"
 #include "channels/tool/plot_draw.h"
-#include "channels/tool/span.h"
 #include "channels/tool/tool.h"
-#include "config/text.h"
+#include "config/base/span.h"
+#include "config/base/text.h"
 
 #define PLOT_FRAME_NS (1000000000 / 15)
 #define PLOT_BATCH 1024		/* messages between two readings of the clock */
@@ -328,7 +328,7 @@ static int draw_live(struct plot *plot, int64_t until_ns)
 
 	if (stop || !plot->type)
 		return stop < 0 ? TOOL_FAILED : 0;
-	tool_before_line = screen_off;
+	program_before_line = screen_off;
 	screen_on();
 	while (!stop) {
 		int64_t now;

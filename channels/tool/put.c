@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/ach_ring.h"
-#include "channels/clock.h"
+#include "channels/ach/ach_ring.h"
+#include "channels/clock/clock.h"
 #include "channels/tool/put.h"
-#include "config/text.h"
+#include "channels/tool/tool.h"
+#include "config/base/text.h"
 
 #define PUT_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 
@@ -109,7 +110,7 @@ static int put_once(struct put *put)
 				 put->chan.handle->lsize);
 	if (status == ACH_TIMEOUT)
 		return tool_fail("%s: another writer is stopped in the middle of a message", put->name);
-	return tool_refused(put->name, status);
+	return chan_refused(put->name, status);
 }
 
 /* A robot that is started again has made another channel. */
@@ -207,7 +208,7 @@ static int open_channel(struct put *put)
 	if (status == ACH_OK)
 		return 0;
 	if (status != ACH_ENOENT)
-		return tool_refused(put->name, status);
+		return chan_refused(put->name, status);
 	if (!type)
 		type = msg_type_by_channel(put->name);
 	if (put->hex)
@@ -238,13 +239,13 @@ static bool is_stream(const struct put *put)
 static int check_line(const struct put *put)
 {
 	if (!put->json + !put->text + !put->hex != 2)
-		return tool_report(TOOL_USAGE, "say what to publish: one of --json, --text and --hex");
+		return program_report(TOOL_USAGE, "say what to publish: one of --json, --text and --hex");
 	if (put->hex && (put->type_name || put->valid_ns))
-		return tool_report(TOOL_USAGE, "--hex: raw bytes have no type and no validity");
+		return program_report(TOOL_USAGE, "--hex: raw bytes have no type and no validity");
 	if (is_stream(put) && put->hz > 0)
-		return tool_report(TOOL_USAGE, "--hz repeats one message; --json - publishes each line as it comes");
+		return program_report(TOOL_USAGE, "--hz repeats one message; --json - publishes each line as it comes");
 	if (put->for_ns && !(put->hz > 0))
-		return tool_report(TOOL_USAGE, "--for: how often? say --hz, too");
+		return program_report(TOOL_USAGE, "--for: how often? say --hz, too");
 	return 0;
 }
 

@@ -6,11 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/ach_ring.h"
-#include "channels/clock.h"
+#include "channels/ach/ach_ring.h"
+#include "channels/clock/clock.h"
 #include "channels/tool/put.h"
-#include "config/text.h"
-#include "config/yaml.h"
+#include "channels/tool/tool.h"
+#include "config/base/text.h"
+#include "config/settings/yaml.h"
 
 int put_refuse(const struct put *put, const char *fmt, ...)
 {
@@ -42,12 +43,12 @@ static int read_more(struct put_lines *l)
 		l->start = 0;
 	}
 	if (clock_wait(fds, 2, CLOCK_NEVER) < 0)
-		return tool_report(-1, "cannot wait: %s", strerror(errno));
+		return program_report(-1, "cannot wait: %s", strerror(errno));
 	if (fds[1].ready)
 		return 0;
 	n = read(STDIN_FILENO, l->buf + l->end, PUT_INPUT_MAX - l->end);
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
-		return tool_report(-1, "cannot read standard input: %s", strerror(errno));
+		return program_report(-1, "cannot read standard input: %s", strerror(errno));
 	l->eof = !n;
 	l->end += n > 0 ? (size_t)n : 0;
 	return 1;
@@ -69,7 +70,7 @@ int put_next_line(struct put_lines *l, char **line, size_t *len)
 	if (!l->buf)
 		l->buf = malloc(PUT_INPUT_MAX + 1);
 	if (!l->buf)
-		return tool_report(-1, "no memory");
+		return program_report(-1, "no memory");
 	for (;;) {
 		size_t held = l->end - l->start;
 		char *from = l->buf + l->start, *newline;
@@ -82,8 +83,8 @@ int put_next_line(struct put_lines *l, char **line, size_t *len)
 		if (l->eof)
 			return held ? give_line(l, held, 0, line, len) : 0;
 		if (held == PUT_INPUT_MAX)
-			return tool_report(-1, "line %" PRIu64 " is longer than %u bytes", l->number + 1,
-					   PUT_INPUT_MAX - 1);
+			return program_report(-1, "line %" PRIu64 " is longer than %u bytes", l->number + 1,
+					      PUT_INPUT_MAX - 1);
 		r = read_more(l);
 		if (r <= 0)
 			return r;

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channels/rec/recorder.h"
 #include "channels/tool/mcapfile.h"
-#include "channels/tool/recorder.h"
-#include "channels/tool/span.h"
 #include "channels/tool/tool.h"
-#include "config/text.h"
+#include "config/base/span.h"
+#include "config/base/text.h"
 
 #define RECORD_LINE_NS 1000000000 /* between two lines, on a terminal */
 
@@ -165,7 +165,7 @@ static int run(void *values, int argc, char **argv)
 		return tool_fail("a recording cannot be written to a terminal");
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!argc && !rec->buses.n)
-		return tool_report(TOOL_USAGE, "name a CHANNEL, or a --bus");
+		return program_report(TOOL_USAGE, "name a CHANNEL, or a --bus");
 	status = prepare(rec, argv, (size_t)argc);
 	if (!status)
 		status = add_buses(rec, &errors);

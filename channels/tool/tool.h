@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
-#include "config/options.h"
+#include "channels/rec/chan.h"
+#include "config/settings/options.h"
+#include "config/settings/program.h"
 
 #define TOOL_VERSION "2.0.0" /* that of libach */
 
@@ -34,17 +36,7 @@ extern const struct tool_command tool_ls, tool_info, tool_echo, tool_hz, tool_pl
 #define TOOL_FAILED 1
 #define TOOL_USAGE 2
 
-/* "ach COMMAND: what" on stderr, one line, whatever the arguments hold.  Returns status. */
-extern const char *tool_name; /* of the command that runs */
-/* Called before a line on stderr, if set: the command draws, and shows itself that a channel was removed. */
-extern void (*tool_before_line)(void);
-int tool_report(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#define tool_fail(...) tool_report(TOOL_FAILED, __VA_ARGS__)
-
-/* Opens a channel, or says in one line why not and what to do.  0 or TOOL_FAILED. */
-int tool_open(ach_channel_t *chan, const char *name);
-/* The line alone, for another call on that channel that answered status.  TOOL_FAILED. */
-int tool_refused(const char *name, enum ach_status status);
+#define tool_fail(...) program_report(TOOL_FAILED, __VA_ARGS__)
 
 /* An octal mode: 0 when it is one, else a line (with option, "-o: " or "", in front) and TOOL_USAGE; and its value. */
 int tool_mode_refused(const char *option, const char *text);
@@ -53,10 +45,6 @@ mode_t tool_mode(const char *text);
 /* "imo is not a type of message; did you mean imu?".  Returns text. */
 #define TOOL_TYPES_MAX 256
 const char *tool_unknown_type(char text[TOOL_TYPES_MAX], const char *name);
-
-/* "root:robot" */
-#define TOOL_OWNER_MAX 72
-void tool_owner(char text[TOOL_OWNER_MAX], uid_t uid, gid_t gid);
 
 /* Colours and moving pictures only on a terminal, and not if NO_COLOR is set. */
 bool tool_is_terminal(FILE *to);

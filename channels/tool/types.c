@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "channels/tool/tool.h"
-#include "config/json.h"
-#include "config/nearest.h"
-#include "config/text.h"
+#include "config/base/json.h"
+#include "config/base/nearest.h"
+#include "config/base/text.h"
 
 #define TYPES_MAX 64
 

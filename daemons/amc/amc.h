@@ -11,7 +11,7 @@
 #ifndef AMC_H
 #define AMC_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 /* Identifiers of a node's PDOs: base + step * node + one of these. */
 enum amc_pdo {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "config/base/text.h"
 #include "daemons/amc/amciod_list.h"
 
 #define PIECE_MAX 64

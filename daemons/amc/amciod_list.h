@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "channels/msg/types.h"
-#include "config/error.h"
+#include "config/base/error.h"
 
 #define AMCIOD_LIST_MAX 8
 #define AMCIOD_NODE_MAX 0x7F

@@ -2,7 +2,7 @@
 #ifndef AMCIOD_SETTINGS_H
 #define AMCIOD_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 /* How a drive notices that its driver is gone. */
 enum amciod_guard { AMCIOD_GUARD_HEARTBEAT, AMCIOD_GUARD_NODE };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "config/base/text.h"
 #include "daemons/amc/amciod.h"
 
 #define RESET_NS 200000000	/* a fault that a reset has not ended by then stays */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "channels/client/endplate.h"
 #include "daemons/balance/balanced_settings.h"
 #include "daemons/drv/drv.h"
-#include "launch/endplate/endplate.h"
 
 #define RESUME_NS 1000000000 /* a state older than this says nothing of how it stands now */
 

@@ -2,7 +2,7 @@
 #ifndef BALANCED_SETTINGS_H
 #define BALANCED_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 #include "daemons/balance/balance.h"
 
 struct balanced_settings {

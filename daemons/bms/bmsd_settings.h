@@ -2,7 +2,7 @@
 #ifndef BMSD_SETTINGS_H
 #define BMSD_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 struct bmsd_settings {
 	int64_t period_ns, keep_alive_ns;

@@ -2,7 +2,7 @@
 #ifndef ORION_H
 #define ORION_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define ORION_LEN 8
 

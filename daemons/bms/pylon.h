@@ -2,7 +2,7 @@
 #ifndef PYLON_H
 #define PYLON_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 #include "channels/msg/types.h"
 
 #define PYLON_ID_KEEP_ALIVE 0x305u

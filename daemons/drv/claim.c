@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/ach_file.h"
-#include "config/grow.h"
-#include "config/run.h"
+#include "channels/ach/ach_file.h"
+#include "config/base/grow.h"
+#include "config/base/run.h"
 #include "daemons/drv/claim.h"
 #include "daemons/drv/claim_name.h"
 

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "config/error.h"
+#include "config/base/error.h"
 #include "daemons/drv/claim_file.h"
 
 enum claim_place { CLAIM_CHANNELS, CLAIM_WIRES, CLAIM_PLACES };

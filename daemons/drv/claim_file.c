@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/owned.h"
+#include "config/base/owned.h"
 #include "daemons/drv/claim_file.h"
 
 #define NAME_PREFIX ".endplate-claims-"

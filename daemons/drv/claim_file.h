@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "config/error.h"
+#include "config/base/error.h"
 
 #define CLAIM_FILE_PATH_MAX 1024
 

@@ -27,10 +27,10 @@
 
 #include <stdatomic.h>
 
-#include "can/bus.h"
-#include "can/slots.h"
-#include "config/robot.h"
-#include "config/settings.h"
+#include "can/bus/bus.h"
+#include "can/slots/slots.h"
+#include "config/settings/robot.h"
+#include "config/settings/settings.h"
 #include "daemons/drv/drv_ask.h"
 #include "daemons/drv/drv_ref.h"
 

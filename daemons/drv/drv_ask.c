@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "can/slots.h"
+#include "can/slots/slots.h"
 
 #define EARLY_MAX SLOTS_IN_FLIGHT_MAX
 

@@ -29,8 +29,8 @@
 #ifndef DRV_ASK_H
 #define DRV_ASK_H
 
-#include "can/frame.h"
-#include "can/pauses.h"
+#include "can/bus/frame.h"
+#include "can/slots/pauses.h"
 
 #define DRV_ASK_ECHOES_MAX 8
 #define DRV_ASK_QUESTIONS_MAX 512

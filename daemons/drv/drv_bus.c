@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bits_fd.h"
-#include "can/link.h"
+#include "can/bus/bits_fd.h"
+#include "can/bus/link.h"
 #include "daemons/drv/drv_bus.h"
 
 #define REST_ANSWERS 3	    /* fewer are not worth a rest, which costs a wake at its end */

@@ -5,7 +5,7 @@
 #ifndef DAEMONS_DRV_DRV_BUS_H
 #define DAEMONS_DRV_DRV_BUS_H
 
-#include "can/slots_bus.h"
+#include "can/slots/slots_bus.h"
 #include "daemons/drv/setup.h"
 
 /* Rows of one bus.  A Hubo with all of its 26 boards on one bus: 19 of 6 kinds (encoder, its second half, status,

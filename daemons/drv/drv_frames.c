@@ -2,7 +2,7 @@
  * --closed-loop read it. */
 #include <string.h>
 
-#include "config/json.h"
+#include "config/base/json.h"
 #include "daemons/drv/drv_inside.h"
 
 static const char *const classes[] = {

@@ -2,16 +2,16 @@
 #ifndef DRV_INSIDE_H
 #define DRV_INSIDE_H
 
-#include "channels/clock.h"
-#include "channels/hist.h"
-#include "channels/notify.h"
+#include "channels/clock/clock.h"
+#include "channels/estop/estop.h"
+#include "channels/port/notify.h"
+#include "channels/port/report.h"
+#include "config/base/hist.h"
 #include "daemons/drv/claim.h"
+#include "daemons/drv/drv_bus.h"
 #include "daemons/drv/drv_life.h"
 #include "daemons/drv/drv_previous.h"
 #include "daemons/drv/drv_request.h"
-#include "daemons/estop/estop.h"
-#include "daemons/drv/drv_bus.h"
-#include "daemons/drv/report.h"
 
 /* All that the buses have room for.  An eight-bus Krang in one process sends 8 x 156 kinds. */
 #define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
@@ -149,7 +149,7 @@ struct drv {
 	const char *stale;	 /* a joint whose sample is too old for the reference there is; NULL: none */
 	bool stale_reported;
 	struct drv_ref_command commands[MSG_JOINTS];
-	struct drv_ref_plan ref_plan;
+	struct ref_layout ref_plan;
 	bool ref_there;
 	union drv_message refs[2]; /* the last accepted one, and room for the next */
 	unsigned int ref;
@@ -216,7 +216,7 @@ bool drv_armed(const struct drv *drv);
 
 /* drv_part.c */
 struct drv_parts;
-bool drv_parts_read(struct drv *drv, const struct drv_ref_rules *rules, int64_t now_ns); /* one was taken */
+bool drv_parts_read(struct drv *drv, const struct ref_rules *rules, int64_t now_ns); /* one was taken */
 void drv_parts_put(struct drv *drv); /* the states of the parts, of the state that was just made */
 void drv_parts_close(struct drv *drv);
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "config/nearest.h"
+#include "config/base/nearest.h"
 #include "daemons/drv/drv_inside.h"
 
 #define FRESH_TICKS 2	  /* a sample as old as that begins no ramp */

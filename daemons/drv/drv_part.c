@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemons/drv/drv_inside.h"
-#include "daemons/refmux/refmux.h"
+#include "daemons/drv/refmux.h"
 
 struct drv_part {
 	unsigned int joints[MSG_JOINTS], n;
@@ -77,40 +77,40 @@ static void spread(struct drv_parts *p, const struct drv_part *part)
 	}
 }
 
-static bool read_part(struct drv *drv, unsigned int number, struct drv_ref_rules rules, int64_t now_ns)
+static bool read_part(struct drv *drv, unsigned int number, struct ref_rules rules, int64_t now_ns)
 {
 	struct drv_parts *p = drv->parts;
 	struct drv_part *part = &p->part[number];
-	enum drv_ref_verdict verdict;
+	enum ref_verdict verdict;
 	const size_t len = drv_newest(drv, part->input, &p->read, sizeof(p->read));
 
 	if (!len)
 		return false;
 	rules.count = part->n;
-	verdict = drv_ref_take(&p->read, len, &rules, now_ns);
-	drv_ref_count(&part->counts, verdict);
-	if (verdict == DRV_REF_TAKEN)
+	verdict = ref_take(&p->read, len, &rules, now_ns);
+	ref_count(&part->counts, verdict);
+	if (verdict == REF_TAKEN)
 		spread(p, part);
-	refmux_take(&p->mux, 1 + number, verdict == DRV_REF_TAKEN ? &p->whole : NULL, now_ns);
-	return verdict == DRV_REF_TAKEN;
+	refmux_take(&p->mux, 1 + number, verdict == REF_TAKEN ? &p->whole : NULL, now_ns);
+	return verdict == REF_TAKEN;
 }
 
-static bool read_whole(struct drv *drv, const struct drv_ref_rules *rules, int64_t now_ns)
+static bool read_whole(struct drv *drv, const struct ref_rules *rules, int64_t now_ns)
 {
 	struct drv_parts *p = drv->parts;
-	enum drv_ref_verdict verdict;
+	enum ref_verdict verdict;
 	size_t len;
 	const enum port_got got = port_newest(&drv->ref_port, &p->read, sizeof(p->read), &len);
 
 	if (got == PORT_NONE || got == PORT_BROKEN)
 		return false;
-	verdict = drv_ref_take(&p->read, len, rules, now_ns);
-	drv_ref_count(&drv->state.state.common, verdict);
-	refmux_take(&p->mux, 0, verdict == DRV_REF_TAKEN ? &p->read : NULL, now_ns);
-	return verdict == DRV_REF_TAKEN;
+	verdict = ref_take(&p->read, len, rules, now_ns);
+	ref_count(&drv->state.state.common, verdict);
+	refmux_take(&p->mux, 0, verdict == REF_TAKEN ? &p->read : NULL, now_ns);
+	return verdict == REF_TAKEN;
 }
 
-bool drv_parts_read(struct drv *drv, const struct drv_ref_rules *rules, int64_t now_ns)
+bool drv_parts_read(struct drv *drv, const struct ref_rules *rules, int64_t now_ns)
 {
 	const struct msg_type *type = msg_type_by_number(msg_joint_ref_number);
 	struct drv_parts *p = drv->parts;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/run.h"
+#include "config/base/run.h"
 #include "daemons/drv/drv_previous.h"
 
 #define FILE_MAX 1024

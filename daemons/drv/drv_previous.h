@@ -13,7 +13,7 @@
 #ifndef DRV_PREVIOUS_H
 #define DRV_PREVIOUS_H
 
-#include "daemons/drv/port.h"
+#include "channels/port/port.h"
 
 /* Room for any message there is, aligned as they are. */
 union drv_message {

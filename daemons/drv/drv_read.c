@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "channels/vt_clock.h"
+#include "channels/clock/vt_clock.h"
 #include "daemons/drv/drv_inside.h"
 
 #define MESSAGES_MAX 64 /* read of one channel in one tick: as many as it holds */
@@ -217,7 +217,7 @@ void drv_pass_requests(struct drv *drv)
 
 bool drv_read_ref(struct drv *drv, int64_t now_ns)
 {
-	const struct drv_ref_rules rules = {
+	const struct ref_rules rules = {
 		.plan = &drv->ref_plan,
 		.count = drv->joints_n,
 		.incarnation = drv->incarnation,
@@ -226,7 +226,7 @@ bool drv_read_ref(struct drv *drv, int64_t now_ns)
 		.machine_ns = vt_clock_machine_ns(),
 	};
 	union drv_message *next = &drv->refs[!drv->ref];
-	enum drv_ref_verdict verdict;
+	enum ref_verdict verdict;
 	enum port_got got;
 	size_t len;
 
@@ -237,13 +237,13 @@ bool drv_read_ref(struct drv *drv, int64_t now_ns)
 	got = port_newest(&drv->ref_port, next, sizeof(*next), &len);
 	if (got == PORT_NONE || got == PORT_BROKEN)
 		return false;
-	verdict = drv_ref_take(next, len, &rules, now_ns);
-	drv_ref_count(&drv->state.state.common, verdict);
-	if (verdict == DRV_REF_TAKEN) {
+	verdict = ref_take(next, len, &rules, now_ns);
+	ref_count(&drv->state.state.common, verdict);
+	if (verdict == REF_TAKEN) {
 		drv->ref = !drv->ref;
 		drv->ref_there = true;
 	}
-	return verdict == DRV_REF_TAKEN;
+	return verdict == REF_TAKEN;
 }
 
 void drv_read_clock(struct drv *drv, int64_t now_ns)

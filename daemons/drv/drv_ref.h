@@ -1,11 +1,9 @@
-/* drv_ref.h: which references are accepted, and how a joint is driven to them.
+/* drv_ref.h: how a joint is driven to its references.
  *
  * Pure: times and measurements are arguments.
  *
- * Taken or not: drv_ref_check.  A reference counts until valid_until_ns, inclusive, and no longer.
- *
- * Then limits and ramps, per joint, once a tick: drv_ref_joint.  It remembers what it commanded last (struct
- * drv_ref_joint), so that
+ * Which references are taken is in channels/msg/ref.h.  Limits and ramps, per joint, once a tick: drv_ref_joint.  It
+ * remembers what it commanded last (struct drv_ref_joint), so that
  *	position	goes there as fast as velocity and acceleration limits allow and stops there: never a step,
  *			whatever the distance.  The target itself is first held to the position limits, and to
  *			limits.step from the last target.  As it could stop at every target, it is v^2 / 2a behind one
@@ -31,68 +29,7 @@
 #ifndef DRV_REF_H
 #define DRV_REF_H
 
-#include "channels/msg/msg.h"
-
-/* ---- taken or not ---- */
-
-/* In the order in which they are asked.  Asked before all: shorter than a header (OTHER_SIZE).  Asked after
- * OTHER_SIZE, when the layout is known: a count beyond its array's room or other than the driver's (OTHER_SIZE), a
- * mode or word that does not exist (OTHER_TYPE). */
-enum drv_ref_verdict {
-	DRV_REF_OTHER_TYPE,
-	DRV_REF_OTHER_VERSION,
-	DRV_REF_OTHER_SIZE, /* len, the header's and the table's are not all the same */
-	DRV_REF_OTHER_INCARNATION,
-	DRV_REF_NO_VALIDITY, /* valid_until_ns is 0 or less */
-	DRV_REF_PAST,
-	DRV_REF_TOO_FAR,
-	DRV_REF_NOT_FINITE,
-	DRV_REF_TAKEN,
-};
-
-/* Where in a message of a type the counts, words and real numbers are: found once, not by name for each reference. */
-#define DRV_REF_PARTS_MAX 16
-
-struct drv_ref_part {
-	size_t at;	/* offset of the first element */
-	size_t used_at; /* of the number of elements that count; 0: all */
-	size_t room;
-	uint32_t words; /* that there are; 0: no words */
-	bool real;
-};
-
-struct drv_ref_plan {
-	const struct msg_type *type;
-	size_t count_at; /* of `count`; 0: there is none */
-	unsigned int n;
-	struct drv_ref_part parts[DRV_REF_PARTS_MAX];
-};
-
-/* 0, or -EINVAL for a type that cannot be a reference: with a group besides the header, or too many fields. */
-int drv_ref_plan(struct drv_ref_plan *plan, const struct msg_type *type);
-/* For a driver that has no compliant joints: mode compliant is one that does not exist. */
-void drv_ref_plan_rigid(struct drv_ref_plan *plan);
-
-struct drv_ref_rules {
-	const struct drv_ref_plan *plan;
-	uint32_t count;	      /* joints: the message's `count` must be this; 0: not looked at */
-	uint32_t incarnation; /* the driver's own */
-	bool any_incarnation; /* for_incarnation 0 will do */
-	int64_t max_ahead_ns; /* valid_until_ns at most so far from now */
-	int64_t machine_ns; /* CLOCK_MONOTONIC beside a virtual clock (vt_clock_machine_ns); 0: now is of that clock */
-};
-
-/* msg is len bytes, aligned as a message is.  Every real number of it that counts (by its array's count) must be
- * finite, every word one of its table. */
-enum drv_ref_verdict drv_ref_check(const void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns);
-
-/* The same, for the reader.  The writer may not know of the virtual clock.  Then valid_until_ns is of CLOCK_MONOTONIC:
- * by that clock it must not be past nor too far ahead, and it is changed to the same time from now.  No time of
- * a virtual clock is as early. */
-enum drv_ref_verdict drv_ref_take(void *msg, size_t len, const struct drv_ref_rules *rules, int64_t now_ns);
-
-/* Counts it in the common block's refs_taken or refs_refused. */
-void drv_ref_count(struct msg_common *common, enum drv_ref_verdict verdict);
+#include "channels/msg/ref.h"
 
 /* ---- limits ---- */
 

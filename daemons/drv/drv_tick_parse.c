@@ -1,8 +1,8 @@
 /* drv_tick_parse.c: a tick as people write it. */
 #include <string.h>
 
-#include "can/frame.h"
-#include "config/text.h"
+#include "can/bus/frame.h"
+#include "config/base/text.h"
 #include "daemons/drv/drv_tick.h"
 
 #define CLOCK_NS 1000000 /* unless the robot file says otherwise */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "channels/vt_clock.h"
+#include "channels/clock/vt_clock.h"
 #include "daemons/drv/realtime.h"
 
 #define STACK_TOUCHED (256 * 1024)

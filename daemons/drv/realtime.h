@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "config/error.h"
+#include "config/base/error.h"
 
 struct realtime {
 	int64_t priority; /* SCHED_FIFO 1 to 99; 0: as it is */

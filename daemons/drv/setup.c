@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/nearest.h"
-#include "config/options.h"
-#include "config/run.h"
+#include "config/base/nearest.h"
+#include "config/base/run.h"
+#include "config/settings/options.h"
 #include "daemons/drv/setup.h"
 #include "daemons/drv/setup_rows.h"
 

@@ -6,7 +6,7 @@
 #ifndef DAEMONS_DRV_SETUP_H
 #define DAEMONS_DRV_SETUP_H
 
-#include "config/robot.h"
+#include "config/settings/robot.h"
 #include "daemons/drv/drv.h"
 #include "daemons/drv/drv_tick.h"
 #include "daemons/drv/realtime.h"

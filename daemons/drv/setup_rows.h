@@ -6,7 +6,7 @@
 #ifndef DAEMONS_DRV_SETUP_ROWS_H
 #define DAEMONS_DRV_SETUP_ROWS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 extern const struct settings_row setup_loop_rows[];
 extern const struct settings_row setup_actuated_rows[]; /* of drivers that take references */

@@ -7,9 +7,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "channels/vt_clock.h"
-#include "config/source.h"
+#include "channels/clock/clock.h"
+#include "channels/clock/vt_clock.h"
+#include "config/base/source.h"
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 

@@ -11,9 +11,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "channels/notify.h"
-#include "config/options.h"
+#include "channels/clock/clock.h"
+#include "channels/port/notify.h"
+#include "config/settings/options.h"
 #include "daemons/drvhost/drvhost_load.h"
 
 #define PROGRAM "drvhost"

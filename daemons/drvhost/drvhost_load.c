@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/source.h"
+#include "config/base/source.h"
 
 /* ---- the file ---- */
 

@@ -2,7 +2,7 @@
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define EXAMPLE_ID_STATE 0x190u /* + node: every 5 ms, position in urad (i32), velocity in mrad/s (i16) */
 #define EXAMPLE_ID_TURN 0x210u	/* + node: turn with this velocity in mrad/s (i16); for 100 ms, then it stops */

@@ -2,7 +2,7 @@
 #ifndef EXAMPLED_SETTINGS_H
 #define EXAMPLED_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 struct exampled_settings {
 	int64_t node;

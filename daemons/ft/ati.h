@@ -2,7 +2,7 @@
 #ifndef ATI_H
 #define ATI_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define ATI_BASE_MAX 0x7Fu
 #define ATI_GAUGES 6

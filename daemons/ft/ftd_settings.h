@@ -2,7 +2,7 @@
 #ifndef FTD_SETTINGS_H
 #define FTD_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 struct ftd_settings {
 	int64_t base, calibration;

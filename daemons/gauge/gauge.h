@@ -2,7 +2,7 @@
 #ifndef GAUGE_H
 #define GAUGE_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define GAUGE_ID_ASK 0x2A0u    /* + node: what, index */
 #define GAUGE_ID_REPLY 0x2C0u  /* + node: what and index as they were asked, value (i32); or an error (u8) */

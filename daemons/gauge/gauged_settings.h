@@ -2,7 +2,7 @@
 #ifndef GAUGED_SETTINGS_H
 #define GAUGED_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 struct gauged_settings {
 	int64_t node;

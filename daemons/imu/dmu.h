@@ -2,7 +2,7 @@
 #ifndef DMU_H
 #define DMU_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 #include "daemons/imu/imu.h"
 
 #define DMU_ID_RATE 0x040u	   /* dQ, dP, dR: about x, y, z (i16 each), status (u8), sequence (u8) */

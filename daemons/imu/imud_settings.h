@@ -2,7 +2,7 @@
 #ifndef IMUD_SETTINGS_H
 #define IMUD_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 enum imud_kind { IMUD_DMU, IMUD_MTI };
 

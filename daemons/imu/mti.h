@@ -2,7 +2,7 @@
 #ifndef MTI_H
 #define MTI_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 #include "daemons/imu/imu.h"
 
 #define MTI_ID_ERROR 0x001u	   /* code (u8) */

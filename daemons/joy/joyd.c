@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channels/client/endplate.h"
 #include "daemons/drv/drv.h"
+#include "daemons/drv/drv_unheard.h"
 #include "daemons/joy/joy_device.h"
-#include "launch/endplate/endplate.h"
-#include "launch/endplate/unheard.h"
 
 #define SILENT "silent" /* the fault */
 #define RETRY_NS 1000000000

@@ -21,7 +21,7 @@
 #ifndef PCIO_H
 #define PCIO_H
 
-#include "can/slots.h"
+#include "can/slots/slots.h"
 
 /* ---- identifiers and commands ---- */
 

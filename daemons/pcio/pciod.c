@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/robot.h"
-#include "daemons/pcio/pciod_list.h"
+#include "config/settings/robot.h"
 #include "daemons/pcio/pciod.h"
+#include "daemons/pcio/pciod_list.h"
 
 #define CLOCK_FRAME "100#0F"
 #define MOVE_LEN 6	/* steps, which are longer, are not sent */

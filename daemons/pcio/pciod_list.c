@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/text.h"
+#include "config/base/text.h"
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_list.h"
 

@@ -11,7 +11,7 @@
 #define PCIOD_LIST_H
 
 #include "channels/msg/types.h"
-#include "config/error.h"
+#include "config/base/error.h"
 
 struct pciod_list_item {
 	unsigned int bus;

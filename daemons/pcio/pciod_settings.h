@@ -2,7 +2,7 @@
 #ifndef PCIOD_SETTINGS_H
 #define PCIOD_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 enum pciod_action { PCIOD_ACTION_HALT, PCIOD_ACTION_HOLD };
 

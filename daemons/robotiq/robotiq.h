@@ -10,7 +10,7 @@
 #ifndef ROBOTIQ_H
 #define ROBOTIQ_H
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define ROBOTIQ_REGISTERS 16 /* 1 to 15; 0 is not one */
 #define ROBOTIQ_FINGERS 4    /* A, B, C, and the scissor axis */

@@ -2,7 +2,7 @@
 #ifndef ROBOTIQD_SETTINGS_H
 #define ROBOTIQD_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 /* Without a reference: a grip that has been made is kept, or the fingers are stopped in any case. */
 enum robotiqd_expiry { ROBOTIQD_KEEP, ROBOTIQD_HOLD };

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "channels/clock.h"
-#include "channels/vt_clock.h"
+#include "channels/clock/clock.h"
+#include "channels/clock/vt_clock.h"
 
 #define STEP_S (AMC_STEP_NS * 1e-9)
 #define RESISTIVE_SHARE 0.225 /* of the supply, which the peak current needs: 60 A at 0.09 ohm of 24 V */

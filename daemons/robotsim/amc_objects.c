@@ -1,7 +1,7 @@
 /* amc_objects.c: the object dictionary and the PDOs of a simulated AMC drive, as in hw-docs/amc.md. */
 #include <math.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "daemons/robotsim/amc_drive.h"
 
 #define MS_NS INT64_C(1000000)

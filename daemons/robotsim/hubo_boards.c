@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemons/hubo-daemon/hubod_settings.h"
+#include "daemons/hubo/hubod_settings.h"
 #include "daemons/robotsim/jmc_board.h"
 
 #define SWITCH_TURNS 0.3 /* from the index to the switch, in the search direction */

@@ -8,7 +8,7 @@
 #ifndef DAEMONS_ROBOTSIM_HUBO_BOARDS_H
 #define DAEMONS_ROBOTSIM_HUBO_BOARDS_H
 
-#include "config/hubo_table.h"
+#include "daemons/hubo/hubo_table.h"
 #include "daemons/robotsim/sim.h"
 
 enum hubo_sensor_kind { HUBO_SENSOR_FORCE, HUBO_SENSOR_FOOT, HUBO_SENSOR_INERTIAL, HUBO_SENSOR_POWER };

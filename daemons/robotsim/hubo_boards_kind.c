@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemons/hubo-daemon/hubod_settings.h"
+#include "daemons/hubo/hubod_settings.h"
 #include "daemons/robotsim/hubo_boards.h"
 #include "daemons/robotsim/jmc_board.h"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define JMC_MOTORS_MAX 5
 

@@ -15,7 +15,7 @@
 #ifndef DAEMONS_ROBOTSIM_KRANG_H
 #define DAEMONS_ROBOTSIM_KRANG_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 #include "daemons/robotsim/body.h"
 
 #define KRANG_STEP_S 0.5e-3 /* longest step for which the equations are accurate */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "daemons/robotsim/od_inside.h"
 
 #define MS_NS INT64_C(1000000)

@@ -26,7 +26,7 @@
 
 #include <stddef.h>
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define OD_OBJECTS_MAX 64
 #define OD_PDOS_MAX 24

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "daemons/robotsim/sim_random.h"
 
 #define ID_ANSWER 0x0A0u

@@ -29,8 +29,8 @@
 #ifndef DAEMONS_ROBOTSIM_PCUBE_H
 #define DAEMONS_ROBOTSIM_PCUBE_H
 
-#include "can/frame.h"
-#include "config/settings.h"
+#include "can/bus/frame.h"
+#include "config/settings/settings.h"
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/joint.h"
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/nearest.h"
+#include "config/base/nearest.h"
 #include "daemons/pcio/pciod_settings.h"
-#include "daemons/robotsim/sim.h"
 #include "daemons/robotsim/pcube.h"
+#include "daemons/robotsim/sim.h"
 
 /* Bits that a command may set; the others are computed. */
 #define BY_COMMAND                                                                                            \

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/vt_clock.h"
+#include "channels/clock/vt_clock.h"
 #include "daemons/pcio/pciod_settings.h"
 #include "daemons/robotsim/pcube.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "daemons/robotsim/pcube.h"
 
 #define HEAT_MAX_S 12.0	    /* 4 s of twice the nominal current */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/nearest.h"
-#include "config/options.h"
+#include "config/base/nearest.h"
+#include "config/settings/options.h"
 #include "daemons/robotsim/sim.h"
 
 static const struct {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/nearest.h"
+#include "config/base/nearest.h"
 #include "daemons/drv/setup_rows.h"
 
 const struct sim_kind *const sim_kinds[] = {

@@ -27,11 +27,11 @@
 #ifndef DAEMONS_ROBOTSIM_SIM_H
 #define DAEMONS_ROBOTSIM_SIM_H
 
-#include "can/bus.h"
-#include "channels/query.h"
-#include "config/place.h"
-#include "config/robot.h"
-#include "daemons/drv/port.h"
+#include "can/bus/bus.h"
+#include "channels/port/port.h"
+#include "channels/port/query.h"
+#include "config/base/place.h"
+#include "config/settings/robot.h"
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/krang.h"
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/json.h"
-#include "config/options.h"
-#include "config/run.h"
+#include "config/base/json.h"
+#include "config/base/run.h"
+#include "config/settings/options.h"
 #include "daemons/robotsim/sim.h"
 
 #define ANSWER_NS 2000000000

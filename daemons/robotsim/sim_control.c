@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/nearest.h"
-#include "config/owned.h"
-#include "config/run.h"
+#include "config/base/nearest.h"
+#include "config/base/owned.h"
+#include "config/base/run.h"
 #include "daemons/robotsim/sim.h"
 
 /* ---- answers ---- */

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "config/owned.h"
+#include "channels/clock/clock.h"
+#include "config/base/owned.h"
 #include "daemons/robotsim/sim.h"
 
 #define KEEP_NS 5000000000 /* after that it is another run of the robot */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "channels/vt_clock.h"
+#include "channels/clock/vt_clock.h"
 
 static inline uint64_t sim_random_seed(int64_t seed)
 {

@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "channels/notify.h"
-#include "config/options.h"
-#include "config/run.h"
-#include "channels/vt_clock.h"
+#include "channels/clock/vt_clock.h"
+#include "channels/port/notify.h"
+#include "config/base/run.h"
+#include "config/settings/options.h"
 #include "daemons/robotsim/sim.h"
 
 #define PROGRAM "robotsim"

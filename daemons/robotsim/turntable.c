@@ -1,7 +1,7 @@
 /* turntable.c: the example turntable as a simulated device, written from hw-docs/example.md. */
 #include <math.h>
 
-#include "channels/vt_clock.h"
+#include "channels/clock/vt_clock.h"
 #include "daemons/example/exampled_settings.h"
 #include "daemons/robotsim/joint.h"
 #include "daemons/robotsim/sim.h"

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "can/frame.h"
+#include "can/bus/frame.h"
 
 #define STOP_CHANNELS_MAX 2
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "channels/client/endplate.h"
 #include "daemons/drv/drv.h"
 #include "daemons/stop/stop_gpio.h"
 #include "daemons/stop/stopd_settings.h"
-#include "launch/endplate/endplate.h"
 
 #define RETRY_NS 100000000
 #define TICK_MAX_NS 10000000

@@ -2,7 +2,7 @@
 #ifndef STOPD_SETTINGS_H
 #define STOPD_SETTINGS_H
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 
 #define STOPD_CHANNELS_MAX 2
 

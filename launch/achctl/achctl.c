@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "config/nearest.h"
-#include "config/options.h"
-#include "config/text.h"
+#include "config/base/nearest.h"
+#include "config/base/text.h"
+#include "config/settings/options.h"
 #include "launch/achctl/ctl.h"
 
 #define USUAL                                                                                                        \

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/utf8.h"
+#include "config/base/utf8.h"
 #include "launch/achctl/ctl.h"
-#include "launch/common/peer.h"
-#include "launch/common/terminal.h"
+#include "launch/view/peer.h"
+#include "launch/view/terminal.h"
 
 /* ---- answers ---- */
 

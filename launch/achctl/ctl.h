@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "config/json.h"
-#include "launch/common/ask.h"
-#include "launch/common/lines.h"
-#include "launch/common/robot_choice.h"
-#include "launch/common/status.h"
+#include "channels/client/ask.h"
+#include "channels/client/robot_choice.h"
+#include "config/base/json.h"
+#include "config/base/lines.h"
+#include "launch/view/status.h"
 
 /* Exit statuses; 0 is done. */
 #define CTL_NO 1      /* refused, not ready, not armed; for status: a daemon or bus has a problem */

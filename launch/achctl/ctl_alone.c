@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "channels/estop/lowering.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/robot_channels.h"
-#include "launch/common/lowering.h"
+#include "launch/view/robot_channels.h"
 
 #define LOOK_NS 5000000
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "launch/achctl/raising.h"
+#include "launch/achctl/ctl.h"
+#include "launch/view/raising.h"
 
 /* Without an answer the robot may be armed, now or in a moment: raise the level before giving up. */
 static int no_answer(const struct ctl_line *line, const char *who, const char *why)

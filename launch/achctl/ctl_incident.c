@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "can/log.h"
-#include "channels/tool/reclog.h"
-#include "config/text.h"
+#include "can/log/log.h"
+#include "channels/rec/reclog.h"
+#include "config/base/text.h"
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/story.h"
-#include "launch/blackbox/freeze.h"
-#include "launch/common/logs.h"
+#include "launch/record/freeze.h"
+#include "launch/view/logs.h"
+#include "launch/view/story.h"
 
 extern char **environ;
 

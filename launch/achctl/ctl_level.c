@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/achctl/raising.h"
+#include "launch/achctl/ctl.h"
+#include "launch/view/raising.h"
 
 struct all {
 	enum msg_level level;

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "config/nearest.h"
+#include "config/base/nearest.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
-#include "launch/common/logs.h"
-#include "launch/common/terminal.h"
+#include "launch/view/logs.h"
+#include "launch/view/terminal.h"
 
 #define LOOK_NS 100000000
 #define STAMP 26 /* "2026-11-15 08:00:00.123456" */

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "config/nearest.h"
-#include "config/utf8.h"
-#include "launch/achctl/robot_channels.h"
+#include "channels/port/request.h"
+#include "config/base/nearest.h"
+#include "config/base/utf8.h"
 #include "launch/achctl/ctl.h"
-#include "launch/common/request.h"
+#include "launch/view/robot_channels.h"
 
 #define WAIT_NS 10000000000	   /* for the reply, */
 #define WAIT_MOTION_NS 60000000000 /* and for that of a verb that moves */

@@ -2,8 +2,8 @@
 #include <sys/ioctl.h>
 
 #include "launch/achctl/ctl.h"
-#include "launch/achctl/observe.h"
 #include "launch/achctl/status_print.h"
+#include "launch/view/observe.h"
 
 #define WIDTH_MIN 40
 #define WIDTH_USUAL 80

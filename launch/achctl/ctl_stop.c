@@ -6,7 +6,7 @@
 
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
-#include "launch/common/logs.h"
+#include "launch/view/logs.h"
 
 #define LOOK_NS 50000000
 

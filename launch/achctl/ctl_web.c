@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/query.h"
-#include "config/run.h"
+#include "channels/port/query.h"
+#include "config/base/run.h"
 #include "launch/achctl/ctl.h"
 
 #define SOCKET "web"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/base/lines.h"
 #include "launch/achctl/status_print.h"
-#include "launch/common/lines.h"
 
 #define OLD_END_S 60 /* uptime after which the end of the previous process is not shown */
 #define DEAD_MS 1000 /* an older state is of a daemon that has ended */

@@ -3,7 +3,7 @@
 #define LAUNCH_ACHCTL_STATUS_PRINT_H
 
 #include "launch/achctl/table.h"
-#include "launch/common/status.h"
+#include "launch/view/status.h"
 
 #define STATUS_PRINT_MAX 32
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/utf8.h"
+#include "config/base/utf8.h"
 #include "launch/achctl/table.h"
 
 #define GAP 2

@@ -1,4 +1,4 @@
-/* tail.h: the last lines of a file that grows, and is renamed when it has grown too much (launch/common/logs.h).
+/* tail.h: the last lines of a file that grows, and is renamed when it has grown too much (launch/view/logs.h).
  *
  *	tail_open(&tail, path);
  *	tail_last(&tail, 100, print, to);
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/run.h"
+#include "config/base/run.h"
 
 #define TAIL_LINE_MAX 2048
 

@@ -12,9 +12,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "launch/achctl/status_ask.h"
-#include "launch/achctl/raising.h"
+#include "launch/achctl/ctl.h"
 #include "launch/achctl/top.h"
+#include "launch/view/raising.h"
+#include "launch/view/status_ask.h"
 
 #define NOTICE_NS 10000000000
 #define FIRST_NS 300000000

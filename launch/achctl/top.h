@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-#include "launch/achctl/robot_channels.h"
 #include "launch/achctl/table.h"
-#include "launch/common/status.h"
+#include "launch/view/robot_channels.h"
+#include "launch/view/status.h"
 
 #define TOP_NOTICE_MAX 200
 

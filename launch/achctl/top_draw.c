@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/base/lines.h"
 #include "launch/achctl/picture.h"
 #include "launch/achctl/status_print.h"
 #include "launch/achctl/top.h"
-#include "launch/common/lines.h"
 
 #define SECTIONS 3
 #define LEAST 3 /* lines of a table that gives way: its heading and two rows */

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "channels/notify.h"
-#include "config/options.h"
-#include "config/run.h"
+#include "channels/clock/clock.h"
+#include "channels/port/notify.h"
+#include "config/base/run.h"
+#include "config/settings/options.h"
 #include "launch/achdds/bridge.h"
 #include "launch/achdds/drop_in.h"
 #include "launch/achdds/filter.h"

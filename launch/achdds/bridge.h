@@ -2,13 +2,13 @@
 #ifndef LAUNCH_ACHDDS_BRIDGE_H
 #define LAUNCH_ACHDDS_BRIDGE_H
 
-#include "channels/clock.h"
-#include "config/json.h"
-#include "daemons/drv/report.h"
+#include "channels/client/endplate.h"
+#include "channels/clock/clock.h"
+#include "channels/port/report.h"
+#include "config/base/json.h"
+#include "launch/achdds/inlet.h"
 #include "launch/achdds/node.h"
 #include "launch/achdds/plan.h"
-#include "launch/achdds/inlet.h"
-#include "launch/endplate/endplate.h"
 
 /* Tags of the set. */
 enum { BRIDGE_TAG_PUBLISH = 0, BRIDGE_TAG_RELAY = 1000, BRIDGE_TAG_NODE = 2000, BRIDGE_TAG_STOP };

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#include "config/error.h"
+#include "config/base/error.h"
 
 #define FILTER_PEERS_MAX 32
 #define FILTER_PROGRAM_MAX (14 + 2 * FILTER_PEERS_MAX)

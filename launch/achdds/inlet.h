@@ -7,7 +7,7 @@
 #ifndef LAUNCH_ACHDDS_INLET_H
 #define LAUNCH_ACHDDS_INLET_H
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 
 #define INLET_PERIOD_NS 200000
 

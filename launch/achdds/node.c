@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "config/text.h"
+#include "config/base/text.h"
 #include "launch/achdds/graph.h"
 #include "launch/achdds/library_log.h"
 #include "launch/achdds/node.h"

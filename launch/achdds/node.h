@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/error.h"
+#include "config/base/error.h"
 
 /* How a topic is delivered: the profiles of ROS 2. */
 enum node_qos {

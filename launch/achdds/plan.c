@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/nearest.h"
+#include "config/base/nearest.h"
 #include "launch/achdds/plan.h"
 
 #define DOMAIN_UNKNOWN (-1)

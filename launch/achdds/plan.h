@@ -17,8 +17,8 @@
 #define LAUNCH_ACHDDS_PLAN_H
 
 #include "channels/ros/ros_map.h"
-#include "config/settings.h"
-#include "config/text.h"
+#include "config/base/text.h"
+#include "config/settings/settings.h"
 #include "launch/achdds/filter.h"
 #include "launch/achdds/node.h"
 

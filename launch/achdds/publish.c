@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/ach_file.h"
+#include "channels/ach/ach_file.h"
 #include "launch/achdds/publish.h"
 
 #define BATCH 64	  /* messages of a link before the others have their turn */

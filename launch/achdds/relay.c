@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "config/base/lines.h"
 #include "launch/achdds/relay_inside.h"
-#include "launch/common/lines.h"
 
 #define PACKAGE "endplate_msgs::msg::dds_::"
 #define BATCH 64

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/options.h"
+#include "channels/client/robot_choice.h"
+#include "config/settings/options.h"
 #include "launch/achdoctor/facts.h"
-#include "launch/common/logs.h"
-#include "launch/common/robot_choice.h"
+#include "launch/view/logs.h"
 
 #define FAILS 1
 #define WRONG 2

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "config/json.h"
+#include "config/base/json.h"
 #include "launch/achdoctor/doctor.h"
 
 static const char *const words[DOCTOR_VERDICTS] = {

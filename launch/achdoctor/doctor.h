@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "can/link.h"
-#include "config/robot.h"
+#include "can/bus/link.h"
+#include "config/settings/robot.h"
 
 #define DOCTOR_UNKNOWN INT64_MIN   /* a number that cannot be read here */
 #define DOCTOR_UNLIMITED INT64_MAX /* a limit */

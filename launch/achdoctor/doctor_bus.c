@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bits.h"
+#include "can/bus/bits.h"
 #include "launch/achdoctor/doctor.h"
 
 /* A program hands over two frames at a time unless in_flight of robot(5) says more; 64 frames take 8 ms at 1 Mbit/s,

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/base/lines.h"
 #include "launch/achdoctor/facts.h"
 #include "launch/check/check.h"
-#include "launch/common/lines.h"
 
 #define ARPHRD_OF_CAN 280
 

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
+#include "config/base/lines.h"
 #include "launch/achdoctor/facts.h"
-#include "launch/common/lines.h"
 
 #define MEASURE_NS 500000000
 #define PRIORITY_USUAL 50

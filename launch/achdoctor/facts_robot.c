@@ -7,9 +7,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "channels/ach_file.h"
-#include "channels/clock.h"
-#include "config/run.h"
+#include "channels/ach/ach_file.h"
+#include "channels/clock/clock.h"
+#include "config/base/run.h"
 #include "launch/achdoctor/facts.h"
 
 #define WRITE_BYTES (8 << 20)

@@ -7,7 +7,7 @@
 #define LAUNCH_ACHDOCTOR_PREARM_H
 
 #include "launch/achdoctor/doctor.h"
-#include "launch/common/status.h"
+#include "launch/view/status.h"
 
 /* Is one of its buses real?  On others nothing is examined. */
 bool prearm_is_needed(const struct status *robot);

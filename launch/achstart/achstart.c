@@ -9,18 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "config/options.h"
-#include "config/run.h"
+#include "channels/client/folder.h"
+#include "channels/clock/clock.h"
+#include "channels/port/port.h"
+#include "config/base/run.h"
+#include "config/settings/options.h"
 #include "daemons/drv/claim.h"
-#include "daemons/drv/port.h"
-#include "launch/check/check.h"
-#include "launch/check/check_timing.h"
-#include "launch/common/folder.h"
-#include "launch/file/launch_file.h"
 #include "launch/achstart/deadman.h"
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"
+#include "launch/check/check.h"
+#include "launch/check/check_timing.h"
+#include "launch/file/launch_file.h"
 
 #define WRONG 100
 #define WORLD 111

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "can/link.h"
+#include "can/bus/link.h"
 #include "launch/achstart/level.h"
 #include "launch/achstart/supervise.h"
 

@@ -10,14 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "channels/vt_clock.h"
-#include "config/run.h"
+#include "channels/clock/clock.h"
+#include "channels/clock/vt_clock.h"
+#include "config/base/run.h"
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 #include "launch/achstart/child.h"
-#include "launch/file/launch_file.h"
 #include "launch/achstart/virtual.h"
+#include "launch/file/launch_file.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)

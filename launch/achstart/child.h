@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "channels/client/folder.h"
 #include "launch/achstart/kept_sockets.h"
-#include "launch/common/folder.h"
 #include "launch/file/launch_file.h"
 
 struct child {

@@ -10,8 +10,8 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "launch/common/folder.h"
+#include "channels/client/folder.h"
+#include "channels/clock/clock.h"
 
 #define TRY_NS 1000000
 #define TRIES 10000

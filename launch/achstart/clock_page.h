@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "channels/vt_page.h"
+#include "channels/clock/vt_page.h"
 #include "launch/file/launch_file.h"
 
 /* The page, to be unmapped, if a daemon of the launch file runs on that clock.  NULL: none does; then a coordinator

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/nearest.h"
-#include "config/owned.h"
+#include "channels/client/folder.h"
+#include "config/base/nearest.h"
+#include "config/base/owned.h"
+#include "config/base/utf8.h"
 #include "launch/achstart/control.h"
-#include "launch/common/folder.h"
-#include "launch/common/peer.h"
-#include "config/utf8.h"
+#include "launch/view/peer.h"
 
 #define WORDS_MAX 8
 #define PASSWD "/etc/passwd"

@@ -1,4 +1,4 @@
-/* control.h: the socket $RUN/control, which takes the commands of achctl (channels/query.h).
+/* control.h: the socket $RUN/control, which takes the commands of achctl (channels/port/query.h).
  *
  * A client sends one line, words with tabs between them ("restart\t1234567890\twaist"), and gets one line of JSON:
  * {"ok":true,...} or {"ok":false,"error":"..."}.  rights.h says which commands a user may give, by SO_PEERCRED and
@@ -20,10 +20,10 @@
 #ifndef LAUNCH_ACHSTART_CONTROL_H
 #define LAUNCH_ACHSTART_CONTROL_H
 
-#include "channels/query.h"
-#include "config/json.h"
+#include "channels/port/query.h"
+#include "channels/port/request.h"
+#include "config/base/json.h"
 #include "launch/achstart/supervise.h"
-#include "launch/common/request.h"
 
 #define CONTROL_REQUESTS 8 /* clients that wait for a driver, at most */
 #define CONTROL_FDS QUERY_FDS_MAX

@@ -6,7 +6,7 @@
 
 #include "launch/achstart/control.h"
 #include "launch/achstart/virtual.h"
-#include "launch/common/status.h"
+#include "launch/view/status.h"
 
 static void add_channel(struct status *to, const struct supervised *from, int64_t now_ns)
 {

@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/client/folder.h"
+#include "channels/clock/clock.h"
 #include "launch/achstart/deadman.h"
 #include "launch/achstart/rundir.h"
-#include "launch/common/folder.h"
 
 #define LOOK_NS 20000000 /* between two looks whether there is another achstart */
 

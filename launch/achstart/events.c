@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "channels/clock.h"
-#include "config/utf8.h"
+#include "channels/clock/clock.h"
+#include "config/base/utf8.h"
 #include "launch/achstart/events.h"
 
 #define AT_ONCE 64

@@ -8,10 +8,10 @@
 #ifndef LAUNCH_ACHSTART_EVENTS_H
 #define LAUNCH_ACHSTART_EVENTS_H
 
-#include "daemons/drv/port.h"
+#include "channels/port/port.h"
 #include "launch/achstart/paused.h"
-#include "launch/common/logs.h"
-#include "launch/common/terminal.h"
+#include "launch/view/logs.h"
+#include "launch/view/terminal.h"
 
 struct events {
 	struct logs log;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "launch/common/folder.h"
+#include "channels/client/folder.h"
 
 enum hung_verdict hung_verdict(const struct hung_facts *f)
 {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "config/error.h"
-#include "launch/common/listener.h"
+#include "config/base/error.h"
+#include "launch/view/listener.h"
 
 /* All zeroes to begin with. */
 struct kept_sockets {

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/ach_ring.h"
-#include "channels/clock.h"
+#include "channels/ach/ach_ring.h"
+#include "channels/clock/clock.h"
 #include "launch/achstart/level.h"
 #include "launch/achstart/supervise.h"
 

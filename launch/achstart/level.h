@@ -1,15 +1,15 @@
 /* level.h: the level of the e-stop, as achstart maintains it.
  *
- * Fifty times a second it reads and evaluates the channels (daemons/estop/estop.h), copies an operator's raise to the
+ * Fifty times a second it reads and evaluates the channels (channels/estop/estop.h), copies an operator's raise to the
  * channel that operators cannot write, and creates a missing or unusable channel again: every driver is at estop then.
  * It reports each of these once.
  */
 #ifndef LAUNCH_ACHSTART_LEVEL_H
 #define LAUNCH_ACHSTART_LEVEL_H
 
-#include "daemons/estop/estop.h"
-#include "launch/common/lowering.h"
-#include "launch/common/lines.h"
+#include "channels/estop/estop.h"
+#include "channels/estop/lowering.h"
+#include "config/base/lines.h"
 
 struct supervisor;
 

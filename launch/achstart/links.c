@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/check/check.h"
+#include "config/base/lines.h"
 #include "launch/achstart/links.h"
-#include "launch/common/lines.h"
+#include "launch/check/check.h"
 
 #define PAUSE_MIN_NS 50000000
 #define PAUSE_MAX_NS 2000000000

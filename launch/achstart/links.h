@@ -10,9 +10,9 @@
 #ifndef LAUNCH_ACHSTART_LINKS_H
 #define LAUNCH_ACHSTART_LINKS_H
 
+#include "channels/client/pulse.h"
 #include "launch/achstart/events.h"
 #include "launch/file/launch_file.h"
-#include "launch/common/pulse.h"
 
 struct links {
 	struct links_one {

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/ach_file.h"
-#include "channels/vt_clock.h"
-#include "config/owned.h"
+#include "channels/ach/ach_file.h"
+#include "channels/clock/vt_clock.h"
+#include "config/base/owned.h"
 #include "launch/achstart/patrol.h"
 
 /* As many rights as another user may have at most. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemons/drv/port.h"
+#include "channels/port/port.h"
 #include "launch/file/launch_file.h"
 
 struct patrol {

@@ -31,7 +31,7 @@
 #ifndef LAUNCH_ACHSTART_POLICY_H
 #define LAUNCH_ACHSTART_POLICY_H
 
-#include "launch/common/policy_rules.h"
+#include "launch/file/policy_rules.h"
 
 enum policy_state {
 	POLICY_STOPPED,	   /* not wanted */

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/owned.h"
-#include "config/utf8.h"
+#include "config/base/owned.h"
+#include "config/base/utf8.h"
 #include "launch/achstart/control.h"
 #include "launch/achstart/rundir.h"
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "channels/notify.h"
-#include "config/error.h"
+#include "channels/port/notify.h"
+#include "config/base/error.h"
 
 #define NOTICE_STATUS_MAX 200
 

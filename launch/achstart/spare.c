@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "launch/achstart/spare.h"
 
 #define AFTER_NS 500000000	  /* of readiness: a daemon that dies at its start does not need one */

@@ -6,15 +6,15 @@
 #ifndef LAUNCH_ACHSTART_SUPERVISE_H
 #define LAUNCH_ACHSTART_SUPERVISE_H
 
-#include "channels/notify.h"
+#include "channels/estop/estop.h"
+#include "channels/port/notify.h"
 #include "daemons/drv/claim.h"
-#include "daemons/estop/estop.h"
 #include "launch/achstart/events.h"
-#include "launch/file/launch_file.h"
 #include "launch/achstart/level.h"
 #include "launch/achstart/links.h"
 #include "launch/achstart/patrol.h"
 #include "launch/achstart/supervised.h"
+#include "launch/file/launch_file.h"
 
 #define SUPERVISE_LOOK_NS \
 	20000000 /* how often publications are looked at: a stalled link is to be reset within 50 ms */

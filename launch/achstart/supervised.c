@@ -6,12 +6,12 @@
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
-#include "channels/clock.h"
-#include "channels/vt_clock.h"
+#include "channels/clock/clock.h"
+#include "channels/clock/vt_clock.h"
+#include "config/base/lines.h"
 #include "daemons/drv/drv_tick.h"
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"
-#include "launch/common/lines.h"
 
 #define YOUNG_NS 1000000000  /* has not published yet, and is believed to hear a SIGTERM */
 #define REOPEN_NS 2000000000 /* a driver checks its channel once a second and recreates it within this time */

@@ -2,16 +2,16 @@
 #ifndef LAUNCH_ACHSTART_SUPERVISED_H
 #define LAUNCH_ACHSTART_SUPERVISED_H
 
+#include "channels/client/pulse.h"
 #include "launch/achstart/child.h"
-#include "launch/file/launch_file.h"
-#include "launch/common/logs.h"
-#include "launch/achstart/rundir.h"
+#include "launch/achstart/events.h"
 #include "launch/achstart/hung.h"
 #include "launch/achstart/kept_sockets.h"
 #include "launch/achstart/policy.h"
+#include "launch/achstart/rundir.h"
 #include "launch/achstart/spare.h"
-#include "launch/common/pulse.h"
-#include "launch/achstart/events.h"
+#include "launch/file/launch_file.h"
+#include "launch/view/logs.h"
 
 struct supervisor;
 

@@ -16,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "channels/vt_clock.h"
-#include "config/run.h"
-#include "config/text.h"
+#include "channels/clock/clock.h"
+#include "channels/clock/vt_clock.h"
+#include "config/base/run.h"
+#include "config/base/text.h"
 #include "daemons/drv/realtime.h"
 #include "launch/achstart/clock_page.h"
-#include "launch/achtime/plan.h"
+#include "launch/achstart/plan.h"
 
 #define END_NS 10000000000
 #define OWN_SLOT 1

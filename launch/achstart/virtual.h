@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "config/settings.h"
+#include "config/settings/settings.h"
 #include "launch/file/launch_file.h"
 
 #define VIRTUAL_PLACE_MAX 640

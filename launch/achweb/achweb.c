@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/notify.h"
-#include "config/options.h"
-#include "daemons/drv/port.h"
+#include "channels/client/robot_choice.h"
+#include "channels/port/notify.h"
+#include "channels/port/port.h"
+#include "config/settings/options.h"
 #include "launch/achweb/listen.h"
 #include "launch/achweb/login.h"
 #include "launch/achweb/server.h"
-#include "launch/common/rights.h"
-#include "launch/common/robot_choice.h"
+#include "launch/view/rights.h"
 
 #define PROGRAM "achweb"
 #define WRONG 100

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/utf8.h"
+#include "channels/port/request.h"
+#include "config/base/utf8.h"
 #include "launch/achweb/act.h"
-#include "launch/common/member.h"
-#include "launch/common/request.h"
+#include "launch/view/member.h"
 
 #define ARM_NS 3000000000
 #define READY_NS 10000000000	    /* until a daemon is ready again */

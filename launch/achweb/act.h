@@ -7,10 +7,10 @@
 #ifndef LAUNCH_ACHWEB_ACT_H
 #define LAUNCH_ACHWEB_ACT_H
 
-#include "launch/achctl/raising.h"
 #include "launch/achweb/order.h"
 #include "launch/achweb/rate.h"
 #include "launch/achweb/view.h"
+#include "launch/view/raising.h"
 
 #define ACT_SLOTS 8
 #define ACT_WAITERS 32

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/json.h"
+#include "config/base/json.h"
 #include "launch/achweb/http.h"
 #include "launch/achweb/proof.h"
 #include "launch/achweb/rate.h"

@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "config/text.h"
+#include "config/base/text.h"
 #include "launch/achweb/listen.h"
 
 #define FIRST_FD 3

@@ -5,10 +5,10 @@
 #ifndef LAUNCH_ACHWEB_LISTEN_H
 #define LAUNCH_ACHWEB_LISTEN_H
 
-#include "channels/notify.h"
-#include "config/settings.h"
+#include "channels/port/notify.h"
+#include "config/settings/settings.h"
 #include "launch/achweb/server.h"
-#include "launch/common/listener.h"
+#include "launch/view/listener.h"
 
 #define LISTEN_PORT 8765
 

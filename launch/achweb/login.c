@@ -4,14 +4,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "config/owned.h"
-#include "config/run.h"
+#include "channels/client/folder.h"
+#include "channels/clock/clock.h"
+#include "config/base/owned.h"
+#include "config/base/run.h"
 #include "launch/achweb/login.h"
 #include "launch/achweb/sessions.h"
-#include "launch/common/folder.h"
-#include "launch/common/member.h"
-#include "launch/common/peer.h"
+#include "launch/view/member.h"
+#include "launch/view/peer.h"
 
 #define PASSWD "/etc/passwd"
 #define KEEP_NS 600000000000 /* between two times that the ends of sessions are written */

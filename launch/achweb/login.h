@@ -9,7 +9,7 @@
 #ifndef LAUNCH_ACHWEB_LOGIN_H
 #define LAUNCH_ACHWEB_LOGIN_H
 
-#include "channels/query.h"
+#include "channels/port/query.h"
 #include "launch/achweb/token.h"
 
 #define LOGIN_SOCKET "web"

@@ -9,11 +9,11 @@
 #ifndef LAUNCH_ACHWEB_ORDER_H
 #define LAUNCH_ACHWEB_ORDER_H
 
+#include "channels/estop/estop.h"
 #include "channels/msg/types.h"
-#include "config/error.h"
-#include "config/text.h"
-#include "config/yaml.h"
-#include "daemons/estop/estop.h"
+#include "config/base/error.h"
+#include "config/base/text.h"
+#include "config/settings/yaml.h"
 
 enum order_kind { ORDER_STOP, ORDER_ARM, ORDER_HOME, ORDER_CLEAR, ORDER_RESTART };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/hmac.h"
+#include "config/base/hmac.h"
 #include "launch/achweb/proof.h"
 
 #define HEX "0123456789abcdef"

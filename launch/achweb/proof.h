@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "config/sha256.h"
+#include "config/base/sha256.h"
 
 #define PROOF_KEY SHA256_BYTES
 #define PROOF_MAX SHA256_TEXT_MAX

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "config/base/lines.h"
 #include "launch/achweb/handshake.h"
 #include "launch/achweb/page.h"
 #include "launch/achweb/server.h"
 #include "launch/achweb/snapshot.h"
-#include "launch/common/lines.h"
 
 #define REQUEST_NS 50000000 /* between two requests of a connection, on average, */
 #define REQUESTS 60	    /* and so many at once */

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "launch/achweb/server.h"
 #include "launch/achweb/snapshot.h"
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/boot.h"
-#include "config/owned.h"
-#include "config/text.h"
+#include "config/base/boot.h"
+#include "config/base/owned.h"
+#include "config/base/text.h"
 #include "launch/achweb/sessions.h"
 
 #define LINE_MAX 320

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/options.h"
-#include "config/robot.h"
-#include "config/utf8.h"
+#include "config/base/utf8.h"
+#include "config/settings/options.h"
+#include "config/settings/robot.h"
 #include "launch/achweb/snapshot.h"
 
 #define EXACT ((uint64_t)1 << 53)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "launch/achweb/studio.h"
 
 #define DIAGNOSTICS_NS 1000000000

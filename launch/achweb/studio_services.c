@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/utf8.h"
-#include "config/yaml.h"
+#include "config/base/utf8.h"
+#include "config/settings/yaml.h"
 #include "launch/achweb/studio.h"
 
 /* Studios want properties, also if there are none. */

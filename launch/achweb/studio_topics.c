@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "launch/achweb/studio.h"
 
 #define AT_ONCE 8 /* schemas in a message */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/utf8.h"
+#include "config/base/lines.h"
+#include "config/base/utf8.h"
 #include "launch/achdoctor/prearm.h"
 #include "launch/achweb/view.h"
-#include "launch/common/lines.h"
 
 #define ASK_EVERY_NS 250000000
 #define EXAMINE_EVERY_NS 10000000000

@@ -4,9 +4,9 @@
 #ifndef LAUNCH_ACHWEB_VIEW_H
 #define LAUNCH_ACHWEB_VIEW_H
 
-#include "launch/achctl/status_ask.h"
 #include "launch/achdoctor/doctor.h"
-#include "launch/common/status.h"
+#include "launch/view/status.h"
+#include "launch/view/status_ask.h"
 
 #define VIEW_DEVICES 96
 #define VIEW_EVENTS 100

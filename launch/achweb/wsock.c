@@ -1,7 +1,7 @@
 /* wsock.c: frames of a WebSocket. */
 #include <string.h>
 
-#include "config/utf8.h"
+#include "config/base/utf8.h"
 #include "launch/achweb/wsock.h"
 
 static enum wsock_got bad(struct wsock *w, uint16_t code)

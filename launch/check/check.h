@@ -26,8 +26,8 @@
 
 #include <stdio.h>
 
-#include "can/link.h"
-#include "config/json.h"
+#include "can/bus/link.h"
+#include "config/base/json.h"
 #include "launch/check/check_frames.h"
 
 #define CHECK_WITHIN_NS 5000000000 /* usual, for each program */

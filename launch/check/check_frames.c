@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bits_fd.h"
-#include "launch/common/lines.h"
+#include "can/bus/bits_fd.h"
+#include "config/base/lines.h"
 
 /* ---- reading ---- */
 

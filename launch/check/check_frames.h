@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "can/traffic.h"
+#include "can/load/traffic.h"
 #include "launch/file/launch_file.h"
 
 #define CHECK_LOAD_MAX TRAFFIC_LOAD_MAX

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "launch/check/check_listen.h"
-#include "launch/common/listener.h"
+#include "launch/view/listener.h"
 
 #define PAGE "achweb"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 
 /* ---- the child ---- */
 

@@ -1,4 +1,4 @@
-/* check_timing.h: whether the buses have time for the frames of the drivers (can/traffic.h).
+/* check_timing.h: whether the buses have time for the frames of the drivers (can/load/traffic.h).
  *
  *	check_timing(&frames, &launch, &errors);
  *	check_timing_bounds(&frames, &launch);

@@ -2,9 +2,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "config/base/lines.h"
 #include "daemons/drv/drv_tick.h"
 #include "daemons/drv/standby.h"
-#include "launch/common/lines.h"
 #include "launch/file/launch_inside.h"
 
 #define CLOCK_TICK_NS 1000000 /* hubo-daemon's, unless the robot file says otherwise */

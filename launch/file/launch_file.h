@@ -26,11 +26,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "channels/clock/vt_budget.h"
 #include "channels/msg/msg.h"
-#include "channels/vt_budget.h"
-#include "config/robot.h"
-#include "config/yaml.h"
-#include "launch/common/policy_rules.h"
+#include "config/settings/robot.h"
+#include "config/settings/yaml.h"
+#include "launch/file/policy_rules.h"
 
 #define LAUNCH_DAEMONS_MAX 60 /* one clock_wait has room for a descriptor of each, and four more */
 #define LAUNCH_BUSES_MAX 16   /* of one daemon: what one canwire serves */

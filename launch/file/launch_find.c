@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/source.h"
+#include "config/base/source.h"
 
 #define MARKS_MAX 64 /* programs */
 

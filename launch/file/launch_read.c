@@ -1,8 +1,8 @@
 /* launch_read.c: the daemons of a launch file, each by itself. */
 #include <string.h>
 
-#include "config/nearest.h"
-#include "launch/common/lines.h"
+#include "config/base/lines.h"
+#include "config/base/nearest.h"
 #include "launch/file/launch_inside.h"
 
 /* Programs that know the robot file, by name. */

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "config/nearest.h"
-#include "launch/common/lines.h"
+#include "config/base/lines.h"
+#include "config/base/nearest.h"
 #include "launch/file/launch_inside.h"
 
 /* ---- buses ---- */

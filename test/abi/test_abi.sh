@@ -35,7 +35,7 @@ header_lines='^(struct|constant|#define|(inline )?function|typedef) '
 lib_case "sizes, offsets, constants and prototypes" same "$header_lines" "$show"
 lib_case "the same on $other" same "$header_lines" "$show" $other
 lib_case "symbols of libach.so" same '^(soname|symbol) ' symbols
-private=$(sed -n 's|^\t\(.*\); /\* private.*|\1@|p' channels/ach.map)
+private=$(sed -n 's|^\t\(.*\); /\* private.*|\1@|p' channels/ach/ach.map)
 lib_case "what the header declares is what libach.so exports" diff \
 	<(sed -n 's/^function \(.*\): .*/symbol \1@@ACH_2/p' "$recorded" | LC_ALL=C sort) \
 	<(grep '^symbol' "$recorded" | grep -vF "$private")
@@ -43,7 +43,7 @@ lib_case "what the header declares is what libach.so exports" diff \
 # clang lays out what show prints; these are the compilers that people use.
 assertions() {
 	echo '#include <stddef.h>'
-	echo '#include "channels/ach.h"'
+	echo '#include "channels/ach/ach.h"'
 	local whole='CHECK(sizeof(struct \1) == \2); CHECK(ALIGN(struct \1) == \3);'
 	sed -nE -e "s/^struct (\w+) size (.*) alignment (.*)/$whole/p" \
 		-e 's/^struct (\w+) at ([0-9]+): .* (\w+)$/CHECK(offsetof(struct \1, \3) == \2);/p' \
@@ -59,8 +59,8 @@ lib_case "$other-gcc agrees" agrees $other-gcc "${c[@]}"
 # A header with one change is another interface.
 differs() { # SED
 	mkdir -p "$lib_folder/channels"
-	sed -E "$1" channels/ach.h >"$lib_folder/channels/ach.h"
-	cmp -s channels/ach.h "$lib_folder/channels/ach.h" && { echo "the header was not changed"; return 1; }
+	sed -E "$1" channels/ach/ach.h >"$lib_folder/channels/ach/ach.h"
+	cmp -s channels/ach/ach.h "$lib_folder/channels/ach/ach.h" && { echo "the header was not changed"; return 1; }
 	(cd "$lib_folder" && "$show") >"$lib_folder/now"
 	grep -E "$header_lines" "$recorded" | lib_not cmp -s - "$lib_folder/now"
 }

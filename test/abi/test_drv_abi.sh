@@ -18,11 +18,11 @@ interface() {
 	part daemons/drv/drv.h '^(struct|constant) |^function drv_' || return
 	part daemons/drv/drv_ask.h '^struct (drv_question|drv_ask_answer) ' || return
 	part daemons/drv/drv_ref.h '^struct (drv_ref_limits|drv_ref_command) |^constant ' || return
-	part can/slots.h '^struct slots_row |^constant SLOTS_(URGENT|LATEST|COMMAND|QUEUE)' || return
-	part can/bus.h '^struct (bus_frame|bus_stats) |^constant ' || return
-	part can/frame.h '^struct ' || return
-	part config/settings.h '^struct settings_row |^constant ' || return
-	part config/error.h '^struct error_sink ' || return
+	part can/slots/slots.h '^struct slots_row |^constant SLOTS_(URGENT|LATEST|COMMAND|QUEUE)' || return
+	part can/bus/bus.h '^struct (bus_frame|bus_stats) |^constant ' || return
+	part can/bus/frame.h '^struct ' || return
+	part config/settings/settings.h '^struct settings_row |^constant ' || return
+	part config/base/error.h '^struct error_sink ' || return
 }
 interface >"$lib_folder/now"
 
@@ -47,14 +47,14 @@ lib_case "the interface has not changed under its version" same
 differs() { # FILE SED
 	rm -rf "$lib_folder/tree"
 	mkdir "$lib_folder/tree"
-	cp -r --parents can config channels/*.h channels/msg daemons/drv "$lib_folder/tree"
+	cp -r --parents can config channels daemons/drv daemons/hubo "$lib_folder/tree"
 	sed -i -E "$2" "$lib_folder/tree/$1"
 	cmp -s "$1" "$lib_folder/tree/$1" && { echo "the header was not changed"; return 1; }
 	(cd "$lib_folder/tree" && only=$1 && interface >"$lib_folder/changed") || return
 	grep -qvxFf "$recorded" "$lib_folder/changed"
 }
 lib_case "found: a callback moved" differs daemons/drv/drv.h 's/^(\t)(void \(\*close\).*)/\1int added;\n\1\2/'
-lib_case "found: a larger frame" differs can/bus.h 's/^struct bus_frame \{/&\n\tint added;/'
-lib_case "found: a setting with one more member" differs config/settings.h \
+lib_case "found: a larger frame" differs can/bus/bus.h 's/^struct bus_frame \{/&\n\tint added;/'
+lib_case "found: a setting with one more member" differs config/settings/settings.h \
 	's/^(\t)(const char \*key;)/\1int added;\n\1\2/'
 lib_end

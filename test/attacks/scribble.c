@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/ach_ring.h"
+#include "channels/ach/ach_ring.h"
 
 static void give_up(const char *what)
 {

@@ -2,7 +2,7 @@
 # test_truncate.sh: files of channels that are truncated, overwritten or removed under a running robot.
 #
 # Users who may only read, operators, movers and strangers try: nothing changes.  The robot's user does it by mistake:
-# no process gets a signal, and the robot can be armed again.  test/channels/test_truncate.c tries the memory itself.
+# no process gets a signal, and the robot can be armed again.  The memory itself: test/channels/ach/test_truncate.c.
 # waits: mostly
 # shellcheck disable=SC2317,SC2119 # called by name; arguments are optional
 set -eu -o pipefail

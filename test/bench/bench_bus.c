@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "can/bus.h"
-#include "channels/clock.h"
+#include "can/bus/bus.h"
+#include "channels/clock/clock.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "test/bench/lib_figures.h"
 #include "test/bench/lib.h"
+#include "test/bench/lib_figures.h"
 #include "test/bench/lib_transport.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

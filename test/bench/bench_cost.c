@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 

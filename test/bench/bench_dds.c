@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
+#include "channels/port/port.h"
 #include "channels/ros/ros_map.h"
-#include "daemons/drv/port.h"
 #include "launch/achdds/node.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"

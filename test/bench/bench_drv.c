@@ -28,14 +28,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "can/bits.h"
-#include "can/bus.h"
-#include "channels/ach.h"
-#include "channels/clock.h"
+#include "can/bus/bits.h"
+#include "can/bus/bus.h"
+#include "channels/ach/ach.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
-#include "test/channels/estop_talk.h"
+#include "test/lib/estop_talk.h"
 
 #define MODULE 15
 #define WARM_UP 100

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "can/log.h"
+#include "can/log/log.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 

@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
-#include "channels/tool/mcaprec.h"
+#include "channels/rec/mcaprec.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 

@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
-#include "channels/clock.h"
+#include "channels/ach/ach.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
 #include "launch/achstart/child.h"
 #include "test/bench/lib.h"

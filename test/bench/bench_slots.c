@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "can/slots.h"
+#include "can/slots/slots.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "can/bits.h"
-#include "can/slots_bus.h"
-#include "channels/clock.h"
+#include "can/bus/bits.h"
+#include "can/slots/slots_bus.h"
+#include "channels/clock/clock.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bits.h"
-#include "can/bus.h"
-#include "channels/clock.h"
+#include "can/bus/bits.h"
+#include "can/bus/bus.h"
+#include "channels/clock/clock.h"
 #include "test/bench/lib.h"
 
 #define BITRATE 1000000

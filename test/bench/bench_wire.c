@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "can/bits.h"
-#include "can/bus.h"
-#include "channels/clock.h"
-#include "channels/hist.h"
+#include "can/bus/bits.h"
+#include "can/bus/bus.h"
+#include "channels/clock/clock.h"
+#include "config/base/hist.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "can/bus.h"
+#include "can/bus/bus.h"
 
 #define BENCH_NS_PER_S 1000000000ll
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 
 #define TRANSPORT_READERS_MAX 8
 #define TRANSPORT_SIZE_MAX 1024

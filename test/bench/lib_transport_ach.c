@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_transport.h"
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "can/bus.h"
-#include "channels/ach.h"
-#include "channels/clock.h"
+#include "can/bus/bus.h"
+#include "channels/ach/ach.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
 #include "daemons/pcio/pcio.h"
 

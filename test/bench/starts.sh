@@ -147,7 +147,7 @@ def start(launch, user):
             while not reached and robot.poll() is None and time.monotonic() - began < LONGEST_S:
                 time.sleep(0.25)
                 if moved and not children and "all are ready" in open(f"{place}/out").read():
-                    sine = words + [f"{build}/launch/endplate/examples/sine"]
+                    sine = words + [f"{build}/channels/client/examples/sine"]
                     children = [subprocess.Popen(sine + [device, "0", "0.2", "4", "600"], env=env,
                                                  stderr=subprocess.DEVNULL) for device in moved]
                 try:

@@ -11,11 +11,13 @@ lib_case "every line is run" test/coverage/run
 
 # ---- a small tree ----
 
-mkdir -p "$tree/daemons/toy" "$tree/test/coverage" "$tree/test/daemons" "$tree/build/test/daemons"
+mkdir -p "$tree/daemons/toy" "$tree/test/coverage" "$tree/test/daemons/toy" "$tree/build/test/daemons/toy" \
+	"$tree"/build/{config,channels,can,daemons,launch}
 cp test/coverage/{run,units,link} "$tree/test/coverage"
 echo 'int toy_nothing;' | gcc -x c -c -o "$tree/build/nothing.o" -
-ar rcs "$tree/build/libnothing.a" "$tree/build/nothing.o"
-cp "$tree/build/libnothing.a" "$tree/build/test/libtest.a"
+for library in test/libtest sim_settings {config,channels,can,daemons,launch}/nothing; do
+	ar rcs "$tree/build/$library.a" "$tree/build/nothing.o"
+done
 cat >"$tree/$toy" <<'TOY'
 int toy_sign(int x)
 {
@@ -30,8 +32,8 @@ toy_test() { # EXPRESSION
 int main(void)
 {
 	return !($1);
-}" >"$tree/test/daemons/test_toy.c"
-	gcc -c -o "$tree/build/test/daemons/test_toy.o" "$tree/test/daemons/test_toy.c"
+}" >"$tree/test/daemons/toy/test_toy.c"
+	gcc -c -o "$tree/build/test/daemons/toy/test_toy.o" "$tree/test/daemons/toy/test_toy.c"
 }
 
 answers() { # STATUS TEXT [FILE...]: what run says about the small tree
@@ -46,11 +48,11 @@ toy_test 'toy_sign(0) == 0'
 lib_case "a line that is not run" answers 1 "3 covered
 $toy:4: never run: return -1;"
 toy_test 'toy_sign(-5) == -2 || toy_sign(1) == 2'
-lib_case "a test that fails" answers 1 "test/daemons/test_toy.c failed"
+lib_case "a test that fails" answers 1 "test/daemons/toy/test_toy.c failed"
 lib_case "a file that is not there" answers 1 "daemons/toy/tow.c is not there" daemons/toy/tow.c
 mkdir "$tree/daemons/drv"
 echo 'int drv_a;' >"$tree/daemons/drv/drv_toy.c"
-lib_case "a file without a test" answers 1 "daemons/drv/drv_toy.c has no test: write test/daemons/test_drv_toy.c"
+lib_case "a file without a test" answers 1 "daemons/drv/drv_toy.c has no test: write test/daemons/drv/test_drv_toy.c"
 printf 'int main(void)\n{\n}\n' >"$tree/daemons/drv/drv_toy.c"
 toy_test 'toy_sign(-5) == -1 && toy_sign(0) == 0'
 lib_case "a program is not a codec" answers 0 "4 covered"

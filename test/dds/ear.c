@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "launch/achdds/node.h"
-#include "test/channels/lib.h"
+#include "test/lib/lib.h"
 
 #define ENDS_MAX 100
 #define BYTES_MAX 65536

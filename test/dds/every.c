@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/clock.h"
+#include "channels/client/endplate.h"
+#include "channels/clock/clock.h"
+#include "channels/port/port.h"
 #include "channels/ros/ros_map.h"
-#include "daemons/drv/port.h"
-#include "launch/endplate/endplate.h"
-#include "test/channels/lib.h"
+#include "test/lib/lib.h"
 
 #define STAMP 12 /* bytes before what does not depend on the time */
 

@@ -1,5 +1,5 @@
 /* test_filter.c: which packets the BPF program accepts, and which sockets have it. */
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
 #include "launch/achdds/inlet.h"
-#include "test/channels/lib.h"
+#include "test/lib/lib.h"
 
 #define INLETS 4
 #define US INT64_C(1000)

@@ -1,5 +1,5 @@
 /* test_plan.c: files of achdds: what is taken, and the line for each thing that is wrong. */
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
 #include "launch/achdds/plan.h"
 

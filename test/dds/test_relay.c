@@ -1,10 +1,10 @@
 /* test_relay.c: clocks and times of another machine, and the message of the ROS graph. */
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
 #include "launch/achdds/graph.h"
 #include "launch/achdds/relay_clock.h"
 #include "launch/achdds/relay_stamp.h"
-#include "test/channels/lib.h"
+#include "test/lib/lib.h"
 
 /* ---- clocks ---- */
 

@@ -1,5 +1,5 @@
 /* test_subscribe.c: what a bridge does with samples of anyone: which references it puts, and that stops pass. */
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
 #include "launch/achdds/relay_inside.h"
 #include "launch/achdds/subscribe.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/ach_file.h"
+#include "channels/ach/ach_file.h"
 
 #define COUNT 3
 #define SIZE 100

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/frame_text.h"
+#include "can/bus/frame_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

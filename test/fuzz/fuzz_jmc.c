@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemons/hubo-daemon/jmc.h"
+#include "daemons/hubo/jmc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "channels/tool/mcaprec.h"
+#include "channels/rec/mcaprec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

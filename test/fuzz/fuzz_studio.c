@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "launch/achweb/studio.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "can/canopen/eds.h"
-#include "config/hubo_table.h"
+#include "daemons/hubo/hubo_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

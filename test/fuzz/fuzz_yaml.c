@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/robot.h"
+#include "config/settings/robot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

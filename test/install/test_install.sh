@@ -40,7 +40,7 @@ lib_case "make install" installed /usr
 lib_case "the files are there" there include/ach.h include/Ach.hpp lib/libach.a lib/libach.so lib/libach.so.2 \
 	lib/libach.so.2.0.0 lib/pkgconfig/ach.pc
 pages=()
-for page in channels/*.[37]; do
+for page in channels/ach/*.[37]; do
 	pages+=("share/man/man${page##*.}/${page##*/}")
 done
 lib_case "every page is there" there "${pages[@]}"

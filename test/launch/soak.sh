@@ -15,7 +15,7 @@ mkdir -p "$build/soak"
 failed=0
 for test in chaos death trouble; do
 	log=$build/soak/achstart_$test start=$SECONDS
-	if "$build/test/launch/test_achstart_$test" >"$log" 2>&1; then
+	if "$build/test/launch/achstart/test_achstart_$test" >"$log" 2>&1; then
 		printf 'soak achstart %-8s ok, %d s: %s\n' "$test" $((SECONDS - start)) \
 			"$(grep -a '^chaos' "$log" | tail -n 1)"
 	else
@@ -24,8 +24,8 @@ for test in chaos death trouble; do
 		sed 's/^/    | /' "$log"
 	fi
 done
-VIRTUAL_FREEZES=${VIRTUAL_FREEZES:-10} bash test/launch/test_virtual.sh freezes || failed=1
-HUBO_SOAK=${HUBO_SOAK:-600} bash test/launch/test_hubo.sh || failed=1
+VIRTUAL_FREEZES=${VIRTUAL_FREEZES:-10} bash test/launch/achstart/test_virtual.sh freezes || failed=1
+HUBO_SOAK=${HUBO_SOAK:-600} bash test/launch/hubo/test_hubo.sh || failed=1
 log=$build/soak/experiment_waist start=$SECONDS
 if scripts/experiment-waist --runs "${WAIST_KILLS:-500}" --startup-sweep --critical-sweep \
 	--report "$build/soak/experiment-waist" >"$log" 2>&1; then

@@ -41,40 +41,40 @@ lib_case "run knows every rule" test "$(find test/lint -type f -perm -100 ! -nam
 
 # ---- includes ----
 fresh
-plant config/settings.h ''
-plant can/bus.h '#include "channels/ach.h"'
-plant can/canopen.h '#include "can/bus.h"'
-plant channels/clock.c '#include "config/settings.h"'
-plant daemons/drv/drv.h '#include "can/canopen.h"'
-plant daemons/ft/ft.h '#include "can/bus.h"'
+plant config/settings/settings.h ''
+plant can/bus/bus.h '#include "channels/ach/ach.h"'
+plant can/canopen/nmt.h '#include "can/bus/bus.h"'
+plant channels/clock/clock.c '#include "config/settings/settings.h"'
+plant daemons/drv/drv.h '#include "can/canopen/nmt.h"'
+plant daemons/ft/ft.h '#include "can/bus/bus.h"'
 plant daemons/ft/ftd.c $'#include <stdio.h>\n#include "daemons/ft/ft.h"\n#include "daemons/drv/drv.h"'
-plant daemons/robotsim/sim.c $'#include "can/bus.h"\n#include "daemons/robotsim/sim.h"'
+plant daemons/robotsim/sim.c $'#include "can/bus/bus.h"\n#include "daemons/robotsim/sim.h"'
 plant launch/achstart/achstart.c '#include "daemons/drv/drv.h"'
-plant test/can/test_bus.c $'#include "unity.h"\n#include "daemons/ft/ft.h"\n#include "test/can/lib.h"'
+plant test/can/bus/test_bus.c $'#include "unity.h"\n#include "daemons/ft/ft.h"\n#include "test/can/lib.h"'
 accepts includes "the ladder climbed upwards"
-rejects_file includes "a step down the ladder" 'can.*before daemons' can/bus.c '#include "daemons/drv/drv.h"'
-rejects_file includes "channels including can" 'channels.*before can' channels/x/y.c '# include "can/bus.h"'
-rejects_file includes "test from outside" 'nothing includes test' launch/a.c '#include "test/can/lib.h"'
-rejects_file includes "a path from the folder" 'top of the tree' channels/ach.c '#include "ach.h"'
-rejects_file includes "a path upwards" 'top of the tree' can/bus.c '#include "can/../channels/ach.h"'
-rejects_file includes "own files in angle brackets" 'with quotes' can/bus.c '#include <channels/ach.h>'
+rejects_file includes "a step down the ladder" 'can.*before daemons' can/bus/bus.c '#include "daemons/drv/drv.h"'
+rejects_file includes "channels including can" 'channels/msg.*before can' channels/msg/y.c '# include "can/bus/bus.h"'
+rejects_file includes "test from outside" 'nothing includes test' launch/file/a.c '#include "test/can/lib.h"'
+rejects_file includes "a path from the folder" 'top of the tree' channels/ach/ach.c '#include "ach.h"'
+rejects_file includes "a path upwards" 'top of the tree' can/bus/bus.c '#include "can/../channels/ach/ach.h"'
+rejects_file includes "own files in angle brackets" 'with quotes' can/bus/bus.c '#include <channels/ach/ach.h>'
 rejects_file includes "one device seeing another" 'own files' daemons/ft/ft.c '#include "daemons/imu/imu.h"'
 rejects_file includes "a device seeing inside the loop" 'own files' daemons/ft/ft.c '#include "daemons/drv/drv_ref.h"'
-rejects_file includes "unity outside test" 'top of the tree' can/bus.c '#include "unity.h"'
+rejects_file includes "unity outside test" 'top of the tree' can/bus/bus.c '#include "unity.h"'
 fresh
 plant daemons/robotsim/sim.c '#include "daemons/robotsim/sim.h"'
-plant daemons/robotsim/sim.h '#include "can/bus.h"'
-plant can/bus.h '#include "can/canopen.h"'
-plant can/canopen.h ''
-rejects includes "CANopen code seen by robotsim through other headers" 'sim.c.*may not see can/canopen.h'
+plant daemons/robotsim/sim.h '#include "can/bus/bus.h"'
+plant can/bus/bus.h '#include "can/canopen/nmt.h"'
+plant can/canopen/nmt.h ''
+rejects includes "CANopen code seen by robotsim through other headers" 'sim.c.*may not see can/canopen/nmt.h'
 fresh
 plant daemons/robotsim/sim.c '#include "daemons/ft/ft.h"'
 plant daemons/ft/ft.h ''
 rejects includes "robotsim seeing a device" 'may not see daemons/ft/ft.h'
 fresh
 plant daemons/robotsim/sim.c '#include "daemons/ft/ftd_settings.h"'
-plant daemons/ft/ftd_settings.h '#include "config/settings.h"'
-plant config/settings.h ''
+plant daemons/ft/ftd_settings.h '#include "config/settings/settings.h"'
+plant config/settings/settings.h ''
 accepts includes "robotsim seeing the settings of a device"
 plant daemons/ft/ftd_settings.h '#include "daemons/ft/ft.h"'
 plant daemons/ft/ft.h ''
@@ -85,15 +85,13 @@ plant daemons/drv/drv.h ''
 rejects includes "robotsim seeing the driver loop" 'may not see daemons/drv/drv.h'
 
 fresh
-plant daemons/balance/balanced.c '#include "launch/endplate/endplate.h"'
-plant launch/endplate/endplate.h ''
+plant daemons/balance/balanced.c '#include "channels/client/endplate.h"'
+plant channels/client/endplate.h ''
 accepts includes "a controller that uses libendplate"
-for file in daemons/drv/drv.c daemons/robotsim/sim.c can/bus.c; do
-	fresh
-	plant $file '#include "launch/endplate/endplate.h"'
-	plant launch/endplate/endplate.h ''
-	rejects includes "$file using libendplate" 'comes before launch'
-done
+rejects_file includes "a folder that is not on the ladder" 'not in LADDER' \
+	daemons/new/new.c '#include "can/bus/bus.h"'
+rejects_file includes "a step down inside a room" 'can/bus comes before can/log' \
+	can/bus/bus.c '#include "can/log/log.h"'
 
 # ---- layers: compiled here, as the Makefile would ----
 layers() { # TOP BOTTOM [HUB]: the text of engine.c, which stands above engine_time.c; of hub_frames.c, below hub.c
@@ -157,10 +155,10 @@ BUILD=build accepts codecs "a driver beside the codec"
 
 # ---- clocks ----
 fresh
-plant channels/clock.c 'int a(void) { return clock_gettime(0, 0) + poll(0, 0, 0); }'
+plant channels/clock/clock.c 'int a(void) { return clock_gettime(0, 0) + poll(0, 0, 0); }'
 plant channels/examples/a.c 'int a(void) { return poll(0, 0, 0); }'
-plant test/can/test_bus.c 'int a(void) { return nanosleep(0, 0); }'
-plant can/bus.c '/* poll(), select() */ // sleep(1)
+plant test/can/bus/test_bus.c 'int a(void) { return nanosleep(0, 0); }'
+plant can/bus/bus.c '/* poll(), select() */ // sleep(1)
 int bus_poll(void); int a(struct ops *o) { signalfd(-1, 0, 0); return bus_poll() + o->poll(1) + o->ops.time(2) +
 	puts("clock_gettime(1)") + epoll_ctl(0, 0, 0, 0) + runtime(2); }'
 accepts clocks "clocks in channels and test, and names that look alike"
@@ -182,8 +180,8 @@ actuated() { # LIST TABLE: a driver with references, what the suite lists, what 
 	fresh
 	plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_joint_ref_number,'
 	plant daemons/imu/imud.c $'\t.program = "imud",\n\t.state = msg_imu_number,'
-	plant test/daemons/safety_suite.c "const struct safety_actuator *const safety_actuators[] = { $1 NULL };"
-	plant test/daemons/safety_hand_d.c "$2"
+	plant test/daemons/safety/safety_suite.c "const struct safety_actuator *const safety_actuators[] = { $1 NULL };"
+	plant test/daemons/safety/safety_hand_d.c "$2"
 }
 actuated '&safety_hand_d,' '	.program = "hand-d",'
 accepts actuators "a driver with its table, and a sensor without"
@@ -192,12 +190,12 @@ rejects actuators "a driver that the suite does not list" 'handd.c: .*add &safet
 actuated '&safety_hand_d2,' '	.program = "hand-d",'
 rejects actuators "a driver of which only a longer name is listed" 'add &safety_hand_d to'
 actuated '&safety_hand_d,' '	.program = "handd",'
-rejects actuators "a table of another program" 'handd.c: .*describe it in test/daemons/safety_hand_d.c'
-rm "$tree/test/daemons/safety_hand_d.c"
-rejects actuators "a driver without a table" 'describe it in test/daemons/safety_hand_d.c'
+rejects actuators "a table of another program" 'handd.c: .*describe it in test/daemons/safety/safety_hand_d.c'
+rm "$tree/test/daemons/safety/safety_hand_d.c"
+rejects actuators "a driver without a table" 'describe it in test/daemons/safety/safety_hand_d.c'
 
 actuated '' ''
-rm "$tree/test/daemons/safety_hand_d.c"
+rm "$tree/test/daemons/safety/safety_hand_d.c"
 plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_joint_ref_number,\n\t.no_bus = true,'
 accepts actuators "a controller without a table: it moves nothing itself"
 plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_gripper_ref_number,'
@@ -212,7 +210,7 @@ rejects actuators "joints with cases of their own, but for a restart" 'has no ca
 plant test/daemons/hand/test_hand-d.c "$(printf 'TEST(a_%s_b)\n' estop hold expired_reference bad_reference \
 	restarted_driver dead power)"
 accepts actuators "joints with cases of their own"
-plant test/daemons/safety_hand_d.c '	.program = "hand-d",'
+plant test/daemons/safety/safety_hand_d.c '	.program = "hand-d",'
 rejects actuators "joints with a table that the suite does not list, and cases of their own" 'add &safety_hand_d to'
 
 # ---- words: spelled in halves, for this file is read too ----
@@ -296,13 +294,13 @@ page='.Dd January 1, 2026
 .Sh DESCRIPTION
 It writes.'
 fresh
-plant channels/ach.map 'ACH_2 { global: ach_put; ach_get; local: *; };'
-plant channels/ach_put.3 "$page"
-plant channels/ach_get.3 '.so man3/ach_put.3'
+plant channels/ach/ach.map 'ACH_2 { global: ach_put; ach_get; local: *; };'
+plant channels/ach/ach_put.3 "$page"
+plant channels/ach/ach_get.3 '.so man3/ach_put.3'
 accepts pages "pages and links to pages"
-rm "$tree/channels/ach_get.3"
+rm "$tree/channels/ach/ach_get.3"
 rejects pages "an exported function without a page" 'ach_get has no page'
-plant channels/ach_get.3 '.so man3/ach_gone.3'
+plant channels/ach/ach_get.3 '.so man3/ach_gone.3'
 rejects pages "a link to nowhere" 'which is not there'
 rejects_file pages "a page with a warning" 'WARNING' daemons/ft/ftd.8 "$page
 .Pp"

@@ -12,20 +12,22 @@ lib_case "ten changes are noticed, or listed" test/mutate/run --sample 10 -j 1
 
 # ---- a small tree ----
 
-mkdir -p "$tree/daemons/toy" "$tree/test/coverage" "$tree/test/mutate" "$tree/test/daemons" "$tree/build/test/daemons"
+mkdir -p "$tree/daemons/toy" "$tree/test/coverage" "$tree/test/mutate" "$tree/test/daemons/toy" \
+	"$tree/build/test/daemons/toy" "$tree"/build/{config,channels,can,daemons,launch}
 cp test/mutate/{run,mutants.py} "$tree/test/mutate"
 cp test/coverage/{units,link} "$tree/test/coverage"
 echo 'int toy_nothing;' | gcc -x c -c -o "$tree/build/nothing.o" -
-ar rcs "$tree/build/libnothing.a" "$tree/build/nothing.o"
-cp "$tree/build/libnothing.a" "$tree/build/test/libtest.a"
+for library in test/libtest sim_settings {config,channels,can,daemons,launch}/nothing; do
+	ar rcs "$tree/build/$library.a" "$tree/build/nothing.o"
+done
 
 plant() { # TEXT: the source; survivors are those of standard input
 	printf '%s\n' "$1" >"$tree/$toy"
 	cat >"$tree/test/mutate/survivors"
 }
 toy_test() { # TEXT: of the test
-	printf '%s\n' "$1" >"$tree/test/daemons/test_toy.c"
-	gcc -w -c -o "$tree/build/test/daemons/test_toy.o" "$tree/test/daemons/test_toy.c"
+	printf '%s\n' "$1" >"$tree/test/daemons/toy/test_toy.c"
+	gcc -w -c -o "$tree/build/test/daemons/toy/test_toy.o" "$tree/test/daemons/toy/test_toy.c"
 }
 answers() { # STATUS PATTERN [ARGUMENT...]: what run says about the small tree
 	local status=0 said
@@ -138,7 +140,7 @@ plant "$less" <<<"${list//toy/tow}"
 lib_case "its file is gone" answers 1 'survivors: no such file any more: daemons/tow/tow.c'
 plant "$less" </dev/null
 toy_test "$main { return 1; }"
-lib_case "a test that fails anyway" answers 1 'as it is it does not pass: test/daemons/test_toy.c'
+lib_case "a test that fails anyway" answers 1 'as it is it does not pass: test/daemons/toy/test_toy.c'
 plant 'int toy_end(int n)
 {
 	while (n > 0)

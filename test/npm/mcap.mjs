@@ -1,5 +1,5 @@
 // mcap.mjs check FILE EXPECTED: reads an MCAP file by its index and as a stream, decodes every message, and compares those
-//	of endplate_msgs with the lines of EXPECTED (test/channels/recmake.c), the others with those.
+//	of endplate_msgs with the lines of EXPECTED (test/channels/rec/recmake.c), the others with those.
 // mcap.mjs copy FILE OUT: writes the messages again as another writer does: without metadata, without compression.
 // mcap.mjs frames OUT: writes three frames of can_msgs, without chunks.
 import assert from "node:assert";

@@ -18,12 +18,12 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
-#include "can/bus_stamp.h"
-#include "channels/clock.h"
-#include "test/can/bus_suite.h"
-#include "test/channels/lib.h"
+#include "can/bus/bus_stamp.h"
+#include "channels/clock/clock.h"
+#include "test/can/bus/bus_suite.h"
+#include "test/lib/lib.h"
 
 static char vcan[IFNAMSIZ]; /* our own, another one for each run */
 static char line[ERROR_LINE_MAX];

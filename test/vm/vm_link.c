@@ -8,9 +8,9 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
-#include "can/link.h"
+#include "can/bus/link.h"
 #include "daemons/drv/drv_bus.h"
 
 #define FAULTS "/sys/module/canfault/parameters/inject"

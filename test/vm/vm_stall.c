@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <sys/utsname.h>
 
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
-#include "can/link.h"
-#include "test/can/stall_lib.h"
+#include "can/bus/link.h"
+#include "test/can/slots/stall_lib.h"
 
 #define SECOND_NS 1000000000
 #define HEARD 100 /* references of each driver after it */

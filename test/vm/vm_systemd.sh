@@ -17,7 +17,7 @@ test_real_time() {
 [ -x /lib/systemd/systemd ] || { lib_ignore all 'systemd is not installed here'; lib_end; exit; }
 mkdir -p /usr/local/bin /usr/local/lib/systemd/system
 cp "$build"/{achstart,achctl,canwire,robotsim,hubo-daemon,pciod} /usr/local/bin
-sed 's|@PREFIX@|/usr/local|g' launch/endplate@.service >/usr/local/lib/systemd/system/endplate@.service
+sed 's|@PREFIX@|/usr/local|g' launch/systemd/endplate@.service >/usr/local/lib/systemd/system/endplate@.service
 make_robot
 boot
 lib_functions "$folder/log" "${1:-}"

@@ -1,5 +1,5 @@
 /* peer_ach.c: a channel without copies: ach_reserve and ach_peek; one whose readers are woken less often. */
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 #include "test/bench/lib.h"
 #include "test/bench/peers/peers.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "can/bus/frame_text.h"
 #include "can/canopen/nmt.h"
 #include "can/canopen/sdo.h"
-#include "can/frame_text.h"
 
 static void say(const struct frame *frame)
 {

@@ -13,15 +13,15 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "can/bus.h"
-#include "channels/ach.h"
-#include "channels/clock.h"
+#include "can/bus/bus.h"
+#include "channels/ach/ach.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/can/wire_lib.h"
-#include "test/channels/estop_talk.h"
-#include "test/channels/lib.h"
-#include "test/channels/virtual_lib.h"
+#include "test/can/bus/wire_lib.h"
 #include "test/daemons/clock/verdict.h"
+#include "test/lib/estop_talk.h"
+#include "test/lib/lib.h"
+#include "test/lib/virtual_lib.h"
 #include "unity.h"
 
 #define MS INT64_C(1000000)

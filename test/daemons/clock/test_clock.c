@@ -3,17 +3,17 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "test/channels/testcase.h"
+#include "test/lib/testcase.h"
 
-#include "can/bus.h"
-#include "can/frame_text.h"
-#include "channels/ach.h"
-#include "channels/clock.h"
+#include "can/bus/bus.h"
+#include "can/bus/frame_text.h"
+#include "channels/ach/ach.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/can/wire_lib.h"
-#include "test/channels/lib.h"
-#include "test/channels/virtual_lib.h"
+#include "test/can/bus/wire_lib.h"
 #include "test/daemons/clock/killer.h"
+#include "test/lib/lib.h"
+#include "test/lib/virtual_lib.h"
 
 #define MS INT64_C(1000000)
 #define GIVE_UP_MS 10000

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <signal.h>
 
-#include "test/can/device_lib.h"
-#include "test/channels/testcase.h"
+#include "test/lib/device_lib.h"
+#include "test/lib/testcase.h"
 
 #define RIG_STATES_MAX 8000
 #define LOAD "force: [3, -4, 25], torque: [0.2, -0.3, 0.5]"

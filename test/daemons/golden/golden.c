@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
-#include "channels/clock.h"
+#include "channels/ach/ach.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/channels/estop_talk.h"
+#include "test/lib/estop_talk.h"
 
 #define main pciod_main
 int pciod_main(int argc, char **argv);

@@ -6,7 +6,7 @@
 
 #define main hubod_main
 int hubod_main(int argc, char **argv);
-#include "daemons/hubo-daemon/hubod.c"
+#include "daemons/hubo/hubod.c"
 #undef main
 
 static void write_state(const void *state)

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "channels/ach.h"
-#include "channels/clock.h"
+#include "channels/ach/ach.h"
+#include "channels/clock/clock.h"
 
 #define START_NS INT64_C(1000000000)
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 
 #define JOINTS 42
 #define RSP 11

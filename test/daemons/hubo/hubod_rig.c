@@ -7,16 +7,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "can/bus.h"
-#include "channels/clock.h"
+#include "can/bus/bus.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/can/sim_talk.h"
-#include "test/can/wire_lib.h"
-#include "test/channels/estop_talk.h"
-#include "test/channels/lib.h"
-#include "test/channels/request_talk.h"
-#include "test/channels/testcase.h"
-#include "test/channels/virtual_lib.h"
+#include "test/can/bus/wire_lib.h"
+#include "test/lib/estop_talk.h"
+#include "test/lib/lib.h"
+#include "test/lib/request_talk.h"
+#include "test/lib/sim_talk.h"
+#include "test/lib/testcase.h"
+#include "test/lib/virtual_lib.h"
 
 #define PERIOD_S 0.005
 #define REF_EVERY_NS (10 * MS)
@@ -243,7 +243,7 @@ void rig_end(pid_t *pid, int signal)
 	*pid = 0;
 }
 
-void rig_drive(void)
+void hubod_rig_drive(void)
 {
 	char line[700];
 
@@ -544,7 +544,7 @@ void rig_check_standing(int64_t from_ns)
 void rig_up(const char *settings)
 {
 	rig_begin(settings);
-	rig_drive();
+	hubod_rig_drive();
 	rig_pass(750);
 	TEST_ASSERT_NOT_EQUAL(0, hubod_rig.states_n);
 	TEST_ASSERT_EQUAL(0, rig_count(REFERENCE, BOARDS, 0));

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "channels/ach.h"
+#include "channels/ach/ach.h"
 #include "channels/msg/types.h"
 
 #define MS ((int64_t)1000000)
@@ -82,7 +82,7 @@ void rig_set_up(void);
 void rig_finish(void);
 
 void rig_begin(const char *settings);
-void rig_drive(void);
+void hubod_rig_drive(void);
 void rig_end(pid_t *pid, int signal);
 void rig_pass(int ms);
 /* Armed, at rest; and moving. */

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <signal.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/can/wire_lib.h"
-#include "test/channels/estop_talk.h"
-#include "test/channels/testcase.h"
+#include "test/can/bus/wire_lib.h"
 #include "test/daemons/hubo/hubod_rig.h"
+#include "test/lib/estop_talk.h"
+#include "test/lib/testcase.h"
 
 void setUp(void)
 {
@@ -280,7 +280,7 @@ TEST(a_restarted_driver_goes_on_from_where_the_joints_are)
 		rig_end(&hubod_rig.driver, SIGKILL);
 		rig_pass(7 + 30 * i);
 		from_ns = clock_now_ns();
-		rig_drive();
+		hubod_rig_drive();
 		rig_pass(790);
 		TEST_ASSERT_EQUAL(0, rig_count(REFERENCE, BOARDS, from_ns));
 		TEST_ASSERT_EQUAL(0, rig_count(DUTY, BOARDS, from_ns));
@@ -304,7 +304,7 @@ static int64_t restart_stopped(void)
 	rig_end(&hubod_rig.driver, SIGKILL);
 	from_ns = clock_now_ns();
 	estop_talk_raise_both(MSG_LEVEL_ESTOP);
-	rig_drive();
+	hubod_rig_drive();
 	rig_pass(1500);
 	TEST_ASSERT_EQUAL(0, rig_count(REFERENCE, BOARDS, from_ns));
 	TEST_ASSERT_EQUAL(0, rig_pushing(from_ns));
@@ -603,7 +603,7 @@ TEST(power_lost_between_two_drivers_is_noticed)
 		rig_ask_sim("fault hubo.JMC8 power-off");
 		rig_ask_sim("fault hubo.JMC8 power-on");
 		rig_pass(200);
-		rig_drive();
+		hubod_rig_drive();
 		rig_pass(1500);
 		check_off(from_ns);
 	}

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <signal.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/channels/estop_talk.h"
-#include "test/channels/testcase.h"
 #include "test/daemons/hubo/hubod_rig.h"
+#include "test/lib/estop_talk.h"
+#include "test/lib/testcase.h"
 
 #define ACTIVE 35 /* joints of a Hubo2+ */
 #define LETTERS 9 /* replies with the parameters of a joint */
@@ -248,7 +248,7 @@ TEST(all_is_read_while_no_references_are_sent)
 	unsigned int asked;
 
 	rig_begin("read_parameters: yes");
-	rig_drive();
+	hubod_rig_drive();
 	rig_pass(3000);
 	TEST_ASSERT_EQUAL(ACTIVE * NUMBERS, known_of_all());
 	TEST_ASSERT_EQUAL(ACTIVE * LETTERS, hubod_rig.parameters_asked);
@@ -280,7 +280,7 @@ TEST(a_restarted_driver_knows_nothing_of_what_was_read)
 	TEST_ASSERT_EQUAL(1, hubod_rig.param.header.incarnation);
 	TEST_ASSERT_EQUAL(NUMBERS, known("RHY"));
 	rig_end(&hubod_rig.driver, SIGKILL);
-	rig_drive();
+	hubod_rig_drive();
 	rig_pass(200);
 	TEST_ASSERT_EQUAL(2, hubod_rig.param.header.incarnation);
 	TEST_ASSERT_EQUAL(0, known_of_all());
@@ -322,7 +322,7 @@ TEST(a_command_is_acted_on_at_most_once)
 		if (rows[i].fate != LIVES)
 			rig_end(&hubod_rig.driver, SIGKILL);
 		if (rows[i].fate == PUT_TO_NEXT) {
-			rig_drive();
+			hubod_rig_drive();
 			rig_pass(1000);
 		}
 		if (!rows[i].again) {
@@ -336,7 +336,7 @@ TEST(a_command_is_acted_on_at_most_once)
 		hubod_rig.reply.id = 0;
 		rig_put_request(&request);
 		if (rows[i].fate == PUT_BEFORE_NEXT)
-			rig_drive();
+			hubod_rig_drive();
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].result, rig_result(request.id, 2000), rows[i].what);
 		rig_pass(100);
 		TEST_ASSERT_EQUAL_MESSAGE(rows[i].frames, rig_count(CONTROL_OFF, 0, 0) - before, rows[i].what);
@@ -365,7 +365,7 @@ TEST(swapped_boards_are_reported_when_they_are_read)
 			rig_finish();
 		rig_begin(settings[i]);
 		swap();
-		rig_drive();
+		hubod_rig_drive();
 		rig_pass(3000);
 		if (i) {
 			TEST_ASSERT_EQUAL(0, rig_happened("home-file"));

@@ -2,12 +2,12 @@
 #include <math.h>
 #include <signal.h>
 
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/can/wire_lib.h"
-#include "test/channels/estop_talk.h"
-#include "test/channels/testcase.h"
+#include "test/can/bus/wire_lib.h"
 #include "test/daemons/hubo/hubod_rig.h"
+#include "test/lib/estop_talk.h"
+#include "test/lib/testcase.h"
 
 void setUp(void)
 {
@@ -278,7 +278,7 @@ TEST(a_driver_killed_while_a_joint_is_compliant_leaves_it_to_the_next_one)
 		if (i == 3)
 			estop_talk_raise_both(MSG_LEVEL_ESTOP);
 		hubod_rig.soft = NULL;
-		rig_drive();
+		hubod_rig_drive();
 		rig_pass(200);
 		TEST_ASSERT_TRUE_MESSAGE(rig_sim_says("hubo.JMC8", "RSP_does position"), hubod_rig.said);
 		rig_pass(580);

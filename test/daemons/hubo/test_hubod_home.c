@@ -1,11 +1,11 @@
 /* test_hubod_home.c: homing by hubod: stage by stage, legs only when the robot hangs, all stop when one fails, and a
  * board that comes back is waited for. */
-#include "channels/clock.h"
+#include "channels/clock/clock.h"
 #include "channels/msg/msg.h"
-#include "test/channels/estop_talk.h"
-#include "test/can/wire_lib.h"
-#include "test/channels/testcase.h"
+#include "test/can/bus/wire_lib.h"
 #include "test/daemons/hubo/hubod_rig.h"
+#include "test/lib/estop_talk.h"
+#include "test/lib/testcase.h"
 
 #define LONG_MS 60000
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/clock.h"
-#include "test/channels/estop_talk.h"
+#include "channels/clock/clock.h"
+#include "test/lib/estop_talk.h"
 #include "unity.h"
 
 #define REF_EVERY_NS (25 * DEVICE_LIB_MS)

@@ -1,8 +1,8 @@
-/* robotiqd_rig.h: robotiqd, a simulated gripper and a controller (test/can/device_lib.h). */
+/* robotiqd_rig.h: robotiqd, a simulated gripper and a controller (test/lib/device_lib.h). */
 #ifndef TEST_DAEMONS_ROBOTIQ_ROBOTIQD_RIG_H
 #define TEST_DAEMONS_ROBOTIQ_ROBOTIQD_RIG_H
 
-#include "test/can/device_lib.h"
+#include "test/lib/device_lib.h"
 
 #define RIG_STATES_MAX 8000
 #define RIG_VALID_MS 150

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <signal.h>
 
-#include "test/can/wire_lib.h"
-#include "test/channels/testcase.h"
+#include "test/can/bus/wire_lib.h"
 #include "test/daemons/robotiq/robotiqd_rig.h"
+#include "test/lib/testcase.h"
 
 #define ACTIVATED "activated: yes"
 #define WAITS (MSG_LATCH_WAITS_FOR_PERSON)

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "channels/clock.h"
-#include "channels/notify.h"
+#include "channels/clock/clock.h"
+#include "channels/port/notify.h"
 
 #define BEAT_NS 20000000
 #define COMPUTE (CLOCKS_PER_SEC / 200)

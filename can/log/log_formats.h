@@ -1,0 +1,43 @@
+/* log_formats.h: the table of formats.
+ *
+ * Each format is a row at the end of its file.  A text format is known by a line and reads lines; a binary format is
+ * known by its first bytes and reads records; see log_parse.h.  A format that is written has put, and begin and end as
+ * far as it needs them; see log_writer.h.
+ */
+#ifndef CAN_LOG_LOG_FORMATS_H
+#define CAN_LOG_LOG_FORMATS_H
+
+#include "can/log/log_parse.h"
+#include "can/log/log_writer.h"
+
+/* Properties of frames that a format cannot hold. */
+#define LOG_NO_FD 1
+#define LOG_NO_BUSES 2	   /* more than one bus */
+#define LOG_NO_DIRECTION 4 /* that a frame was sent */
+#define LOG_NO_ERRORS 8	   /* error frames */
+#define LOG_NO_NAMES 16	   /* names of buses: it numbers them */
+#define LOG_NO_DETAILS 32  /* which error it was */
+#define LOG_NO_CODES 64	   /* length codes above 8 of classic frames */
+#define LOG_NO_PAST 128	   /* stamps before that of the first frame */
+
+struct log_format_row {
+	const char *name;
+	const char *suffix;
+	bool (*probe)(struct log_text line);
+	bool (*probe_bytes)(const unsigned char *bytes, size_t n);
+	const char *(*read_line)(struct log *log, struct log_record *r, struct log_text line);
+	const char *(*read_record)(struct log *log, struct log_record *r);
+
+	/* Into w; the first record is known at the beginning.  NULL: not written. */
+	void (*begin)(struct log_writer *w, const struct log_record *first);
+	void (*put)(struct log_writer *w, const struct log_record *r, unsigned int channel);
+	void (*end)(struct log_writer *w);
+	unsigned int lacks;
+};
+
+extern const struct log_format_row *const log_formats[LOG_FORMATS];
+
+extern const struct log_format_row log_candump_format, log_screen_format, log_asc_format, log_trc_format,
+	log_csv_format, log_ixxat_format, log_blf_format, log_pcap_format, log_pcapng_format, log_mcap_format;
+
+#endif

@@ -1,0 +1,23 @@
+/* log_output.h: the bytes of a log that is written, compressed on the fly.  Only for log*.c. */
+#ifndef CAN_LOG_LOG_OUTPUT_H
+#define CAN_LOG_LOG_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct log_output {
+	int (*put)(struct log_output *out, const unsigned char *bytes, size_t n, bool last); /* 0 or -errno */
+	void (*close)(struct log_output *out);						     /* its own memory */
+	int fd;
+};
+
+/* NULL: no memory. */
+struct log_output *log_gzip_output(void);
+/* NULL where the program is linked without it (Makefile): drivers, which lock their memory, write no compressed logs,
+ * and the compressor has half a megabyte. */
+struct log_output *log_zstd_output(void) __attribute__((weak));
+
+/* Writes all of it.  0 or -errno. */
+int log_output_fd(int fd, const void *bytes, size_t n);
+
+#endif

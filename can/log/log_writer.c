@@ -1,0 +1,368 @@
+/* log_writer.c: writes recorded frames in any format: the file, its format, its buses, what has no place. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "can/bus/frame_error.h"
+#include "can/log/log_formats.h"
+#include "can/log/log_output.h"
+#include "config/base/text.h"
+
+#define DATED_NS (INT64_C(100000000) * LOG_NS_PER_S) /* stamps above are of the epoch, since 1973 */
+
+/* ---- bytes ---- */
+
+int log_output_fd(int fd, const void *bytes, size_t n)
+{
+	const char *at = bytes;
+
+	while (n) {
+		ssize_t done = write(fd, at, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static void flush(struct log_writer *w, bool last)
+{
+	if (!w->failed)
+		w->failed = w->output ? w->output->put(w->output, w->bytes, w->n, last)
+				      : log_output_fd(w->fd, w->bytes, w->n);
+	w->n = 0;
+}
+
+void log_writer_add(struct log_writer *w, const void *bytes, size_t n)
+{
+	const unsigned char *from = bytes;
+
+	w->total += n;
+	while (n) {
+		size_t part = sizeof(w->bytes) - w->n < n ? sizeof(w->bytes) - w->n : n;
+
+		memcpy(w->bytes + w->n, from, part);
+		w->n += part;
+		from += part;
+		n -= part;
+		if (w->n == sizeof(w->bytes))
+			flush(w, false);
+	}
+}
+
+void log_writer_print(struct log_writer *w, const char *fmt, ...)
+{
+	char text[LOG_LINE_MAX];
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	log_writer_add(w, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+void log_writer_again(struct log_writer *w, const void *bytes, size_t n)
+{
+	flush(w, false);
+	if (!w->failed && !w->output && lseek(w->fd, 0, SEEK_SET) == 0)
+		w->failed = log_output_fd(w->fd, bytes, n);
+}
+
+/* ---- for formats ---- */
+
+bool log_writer_dated(int64_t t_ns)
+{
+	return t_ns >= DATED_NS;
+}
+
+int64_t log_writer_since(const struct log_writer *w, int64_t t_ns)
+{
+	return t_ns > w->start_ns ? t_ns - w->start_ns : 0;
+}
+
+void log_writer_data(struct log_writer *w, const struct frame *f)
+{
+	for (unsigned int i = 0, n = frame_data_len(f); i < n; i++)
+		log_writer_print(w, " %02X", f->data[i]);
+}
+
+/* ---- the file ---- */
+
+static bool ends(const char *text, size_t len, const char *suffix)
+{
+	const size_t n = strlen(suffix);
+
+	return len > n && !strncasecmp(text + len - n, suffix, n);
+}
+
+/* Its length without the suffix of a compression. */
+static size_t bare(const char *path)
+{
+	const size_t len = strlen(path);
+
+	return ends(path, len, ".gz") ? len - 3 : ends(path, len, ".zst") ? len - 4 : len;
+}
+
+int log_writer_format(const char *path, enum log_format *format, struct error_sink *errors)
+{
+	const size_t len = bare(path);
+	char text[160];
+	struct text_out known = text_out(text, sizeof(text));
+	int best = -1;
+
+	if (!strcmp(path, "-")) {
+		*format = LOG_CANDUMP;
+		return 0;
+	}
+	for (int i = 0; i < LOG_FORMATS; i++) {
+		const struct log_format_row *row = log_formats[i];
+
+		if (!row->put)
+			continue;
+		text_add(&known, "%s%s", known.len ? ", " : "", row->suffix);
+		if (ends(path, len, row->suffix) &&
+		    (best < 0 || strlen(row->suffix) > strlen(log_formats[best]->suffix)))
+			best = i;
+	}
+	if (best < 0)
+		return error_refuse(errors, -EINVAL,
+				    "%s: the suffix decides the format: use one of %s, perhaps with .gz or .zst", path,
+				    text);
+	*format = (enum log_format)best;
+	return 0;
+}
+
+static int cannot_write(struct log_writer *w, int err)
+{
+	if (err == -EEXIST)
+		return error_refuse(w->errors, err, "%s: the file exists: remove it, or --force replaces it", w->path);
+	return error_refuse(w->errors, err, "%s: unable to write: %s", w->path, strerror(-err));
+}
+
+/* A file that is replaced stays until the new one is complete.  The descriptor, or -errno. */
+static int open_file(struct log_writer *w)
+{
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (w->flags & LOG_REPLACE ? O_TRUNC : O_EXCL);
+	struct stat old;
+	int fd;
+
+	if (w->flags & LOG_REPLACE && !lstat(w->path, &old) && S_ISREG(old.st_mode) &&
+	    asprintf(&w->replacement, "%s.new", w->path) < 0) {
+		w->replacement = NULL;
+		return -ENOMEM;
+	}
+	fd = open(w->replacement ? w->replacement : w->path, flags, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
+int log_writer_open(struct log_writer *w, const char *path, int flags, struct error_sink *errors)
+{
+	const bool standard = !strcmp(path, "-");
+	const size_t len = strlen(path);
+	int err;
+
+	memset(w, 0, offsetof(struct log_writer, bytes));
+	w->fd = -1;
+	w->path = standard ? "standard output" : path;
+	w->flags = flags;
+	w->errors = errors;
+	err = log_writer_format(path, &w->format, errors);
+	if (err)
+		return err;
+	if (ends(path, len, ".gz") || ends(path, len, ".zst")) {
+		w->output = ends(path, len, ".gz") ? log_gzip_output() : log_zstd_output ? log_zstd_output() : NULL;
+		if (!w->output)
+			return cannot_write(w, -ENOMEM);
+	}
+	w->fd = standard ? STDOUT_FILENO : open_file(w);
+	if (w->fd < 0) {
+		err = cannot_write(w, w->fd);
+		log_writer_close(w, false);
+		return err;
+	}
+	if (w->output)
+		w->output->fd = w->fd;
+	return 0;
+}
+
+int log_writer_close(struct log_writer *w, bool remove)
+{
+	const struct log_format_row *row = log_formats[w->format];
+	const struct log_record nothing = { .t_ns = 0 };
+	int err = 0;
+
+	if (w->fd >= 0) {
+		if (!w->records && row->begin)
+			row->begin(w, &nothing);
+		if (row->end)
+			row->end(w);
+		flush(w, true);
+		if (w->fd != STDOUT_FILENO && close(w->fd) && !w->failed)
+			w->failed = -errno;
+		if (w->fd != STDOUT_FILENO && (remove || w->failed))
+			unlink(w->replacement ? w->replacement : w->path);
+		else if (w->replacement && rename(w->replacement, w->path))
+			w->failed = -errno;
+		if (w->failed)
+			err = cannot_write(w, w->failed);
+		w->fd = -1;
+	}
+	free(w->replacement);
+	w->replacement = NULL;
+	if (w->output)
+		w->output->close(w->output);
+	free(w->output);
+	w->output = NULL;
+	return err;
+}
+
+/* ---- records ---- */
+
+/* The bus's number; 0: there are too many. */
+static unsigned int channel_of(struct log_writer *w, const char *name)
+{
+	const unsigned int lacks = log_formats[w->format]->lacks;
+	unsigned int channel = 0, wanted = 0;
+	char canonical[LOG_BUS_MAX];
+	bool taken = true;
+
+	for (size_t i = 0; i < w->buses_n; i++)
+		if (!strcmp(w->buses[i].name, name))
+			return w->buses[i].channel;
+	if (w->buses_n == LOG_WRITER_BUSES_MAX)
+		return 0;
+	if (sscanf(name, "can%3u", &wanted) == 1 && wanted < 250) {
+		snprintf(canonical, sizeof(canonical), "can%u", wanted);
+		if (strcmp(name, canonical) != 0)
+			wanted = 0;
+	}
+	for (unsigned int number = wanted + 1; taken; number++) {
+		taken = false;
+		for (size_t i = 0; i < w->buses_n; i++)
+			taken = taken || w->buses[i].channel == number;
+		channel = number;
+	}
+	snprintf(w->buses[w->buses_n].name, LOG_BUS_MAX, "%s", name);
+	w->buses[w->buses_n++].channel = channel;
+	snprintf(canonical, sizeof(canonical), "can%u", channel - 1);
+	if (lacks & LOG_NO_NAMES && lacks & LOG_NO_BUSES && w->buses_n == 1 && strcmp(name, "can0") != 0)
+		error_add(w->errors, "%s: %s has no names of buses: %s is written without", w->path,
+			  log_formats[w->format]->name, name);
+	else if (lacks & LOG_NO_NAMES && !(lacks & LOG_NO_BUSES) && strcmp(name, canonical) != 0)
+		error_add(w->errors, "%s: %s has no names of buses: %s is its channel %u", w->path,
+			  log_formats[w->format]->name, name, channel);
+	return channel;
+}
+
+/* An error frame says more than that there was an error, which is all that log_set_error keeps. */
+static bool has_details(const struct frame *f)
+{
+	bool details = f->id != (FRAME_ERR | CAN_ERR_BUSERROR);
+
+	for (unsigned int i = 0; i < f->len; i++)
+		details = details || f->data[i];
+	return details;
+}
+
+/* What of the record has no place: LOG_NO_. */
+static unsigned int lacking(const struct log_writer *w, const struct log_record *r)
+{
+	const unsigned int lacks = log_formats[w->format]->lacks;
+
+	unsigned int has = 0;
+
+	if (r->frame.flags & FRAME_FD)
+		has |= LOG_NO_FD;
+	if (r->frame.id & FRAME_ERR)
+		has |= LOG_NO_ERRORS | (has_details(&r->frame) ? LOG_NO_DETAILS : 0);
+	if (w->buses_n && strcmp(w->buses[0].name, r->bus) != 0)
+		has |= LOG_NO_BUSES;
+	if (r->direction == 'T')
+		has |= LOG_NO_DIRECTION;
+	if (r->frame.dlc)
+		has |= LOG_NO_CODES;
+	if (w->records && r->t_ns < w->start_ns)
+		has |= LOG_NO_PAST;
+	return has & lacks;
+}
+
+static const struct lack {
+	unsigned int bit;
+	const char *name;
+} all_lacks[] = {
+	{ LOG_NO_FD, "CAN FD frames" },
+	{ LOG_NO_BUSES, "more than one bus" },
+	{ LOG_NO_DIRECTION, "frames that were sent" },
+	{ LOG_NO_ERRORS, "error frames" },
+	{ LOG_NO_DETAILS, "which error an error frame is about" },
+	{ LOG_NO_CODES, "length codes above 8" },
+	{ LOG_NO_PAST, "times before that of the first frame" },
+};
+
+#define LEAVE_OUT (LOG_NO_FD | LOG_NO_ERRORS) /* without it nothing is left of the frame */
+
+/* What the frame loses: an error, or reported once. */
+static int report(struct log_writer *w, const struct lack *lack)
+{
+	const char *format = log_formats[w->format]->name;
+	const bool frame = lack->bit & LEAVE_OUT;
+
+	if (!(w->flags & LOG_LENIENT))
+		return error_refuse(w->errors, -EMEDIUMTYPE,
+				    "%s: %s has no place for %s: choose another format, or --lenient %s", w->path,
+				    format, lack->name, frame ? "leaves them out" : "writes the frames without");
+	if (!(w->said & lack->bit))
+		error_add(w->errors, "%s: %s has no place for %s: %s", w->path, format, lack->name,
+			  frame ? "they are left out" : "the frames are written without");
+	w->said |= lack->bit;
+	return 0;
+}
+
+/* 0: write it; 1: leave it out; -EMEDIUMTYPE. */
+static int check(struct log_writer *w, const struct log_record *r)
+{
+	unsigned int lacks = lacking(w, r);
+	const bool frame = lacks & LEAVE_OUT, changed = lacks && !frame;
+
+	if (frame)
+		lacks &= LEAVE_OUT;
+	for (size_t i = 0; i < sizeof(all_lacks) / sizeof(*all_lacks); i++) {
+		const int err = lacks & all_lacks[i].bit ? report(w, &all_lacks[i]) : 0;
+
+		if (err)
+			return err;
+	}
+	w->left_out += frame;
+	w->changed += changed;
+	return frame;
+}
+
+int log_writer_put(struct log_writer *w, const struct log_record *r)
+{
+	const struct log_format_row *row = log_formats[w->format];
+	const int verdict = check(w, r);
+	unsigned int channel;
+
+	if (verdict)
+		return verdict < 0 ? verdict : 0;
+	channel = channel_of(w, r->bus);
+	if (!channel)
+		return error_refuse(w->errors, -EMEDIUMTYPE, "%s: more than %d buses", w->path, LOG_WRITER_BUSES_MAX);
+	if (!w->records && row->begin)
+		row->begin(w, r);
+	row->put(w, r, channel);
+	w->records++;
+	w->last_ns = r->t_ns;
+	return w->failed ? cannot_write(w, w->failed) : 0;
+}

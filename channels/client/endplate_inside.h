@@ -1,0 +1,70 @@
+/* endplate_inside.h: what the files of libendplate share. */
+#ifndef CHANNELS_CLIENT_ENDPLATE_INSIDE_H
+#define CHANNELS_CLIENT_ENDPLATE_INSIDE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "channels/client/endplate.h"
+#include "channels/estop/estop.h"
+#include "channels/msg/ref.h"
+#include "channels/port/port.h"
+#include "config/base/text.h"
+
+/* A channel that this process opens and never makes. */
+struct endplate_end {
+	char name[PORT_NAME_MAX];
+	uid_t owner;
+	mode_t mode_max;
+	bool open;
+	int64_t look_ns; /* when to look at its file again, or to try again to open it */
+	int status;	 /* -errno while it is not open */
+	ach_channel_t chan;
+};
+
+void endplate_end_close(struct endplate_end *end, int status);
+/* Opens the channel, and reopens one that was removed, if it is time for that.  0, or why it is not open. */
+int endplate_end_reopen(struct endplate_end *end, int64_t now_ns);
+int endplate_end_status(enum ach_status status);
+
+struct endplate_device {
+	struct endplate_device *next;
+	const struct endplate *robot;
+	char name[TEXT_NAME_MAX + 1];
+	struct endplate_end state, ref;
+	uint32_t number;	     /* of the states' type; 0: any */
+	const struct msg_type *type; /* of the state last seen */
+	size_t count_at;	     /* of `count` in it; 0: there is none */
+	struct ref_layout plan;	     /* type NULL: the device takes no references */
+	int64_t max_age_ns;
+
+	/* of the state last seen */
+	bool seen;
+	uint32_t incarnation, count;
+	uint64_t refused, sequence; /* references refused; references put */
+};
+
+/* Every state begins with both. */
+struct endplate_front {
+	struct msg_header header;
+	struct msg_common common;
+};
+
+/* Of the newest state, where they lie: the cursor of endplate_state does not move.  0 or -errno. */
+int endplate_peek_front(struct endplate_device *d, struct endplate_front *front, int64_t now_ns);
+
+struct endplate {
+	struct endplate_device *devices;
+	uid_t owner;
+	struct estop estop;
+	int cancel_fd; /* an eventfd: endplate_cancel */
+
+	struct endplate_end clock;
+	int64_t t_cycle_ns, cycle_period_ns; /* of the newest message of the clock; period 0: none yet */
+	uint64_t cycle;
+	int64_t clock_ns;  /* when it was published */
+	int64_t tick_ns;   /* the last; 0: none yet */
+	int64_t jumped_ns; /* clock_jumped_ns then */
+};
+
+#endif

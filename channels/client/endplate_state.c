@@ -1,0 +1,258 @@
+/* endplate_state.c: states read, and references put. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/client/endplate_inside.h"
+#include "channels/clock/clock.h"
+#include "config/base/lines.h"
+
+/* ---- the type of a device, once its first state has come ---- */
+
+static void learn_type(struct endplate_device *d, const struct msg_type *type)
+{
+	const size_t len = lines_before(type->name, "-state");
+	char name[MSG_NAME_SIZE], error[MSG_TEXT_SIZE];
+	const struct msg_type *ref;
+	struct msg_place place;
+
+	d->type = type;
+	d->count_at = msg_find(type, "count", &place, error, sizeof(error)) ? 0 : place.offset;
+	d->plan = (struct ref_layout){ 0 };
+	snprintf(name, sizeof(name), "%.*s-ref", (int)len, type->name);
+	ref = len ? msg_type_by_name(name) : NULL;
+	if (ref)
+		ref_layout(&d->plan, ref);
+}
+
+/* ---- reading ---- */
+
+static uint64_t sum_refused(const struct msg_refused *r)
+{
+	return (uint64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version + r->other_size +
+	       r->not_finite + r->other_incarnation;
+}
+
+/* INT64_MAX for a stamp that is missing or makes no sense. */
+static int64_t age_ns(int64_t now_ns, int64_t stamp_ns)
+{
+	return stamp_ns > 0 ? now_ns - stamp_ns : INT64_MAX;
+}
+
+static uint32_t find_doubts(const struct endplate_device *d, const struct endplate_front *f,
+			    const struct endplate_view *v)
+{
+	const uint32_t life = f->common.lifecycle;
+	const bool up = life == MSG_LIFE_DISARMED || life == MSG_LIFE_HOLDING || life == MSG_LIFE_HOMING ||
+			life == MSG_LIFE_ACTIVE;
+
+	return (d->seen && f->header.incarnation != d->incarnation ? ENDPLATE_RESTARTED : 0) |
+	       (v->silent_ns > d->max_age_ns ? ENDPLATE_SILENT : 0) | (v->age_ns > d->max_age_ns ? ENDPLATE_OLD : 0) |
+	       (f->header.flags & MSG_FLAG_PARTIAL ? ENDPLATE_PARTIAL : 0) |
+	       (f->header.flags & MSG_FLAG_REPLAYED ? ENDPLATE_REPLAYED : 0) | (up ? 0 : ENDPLATE_NOT_UP);
+}
+
+static bool takes_references(const struct msg_common *common)
+{
+	return common->lifecycle == MSG_LIFE_HOLDING || common->lifecycle == MSG_LIFE_ACTIVE;
+}
+
+static void fill_view(const struct endplate_device *d, const struct endplate_front *f, struct endplate_view *v)
+{
+	const uint64_t refused = sum_refused(&f->common.refs_refused);
+	const bool same = d->seen && f->header.incarnation == d->incarnation;
+
+	v->incarnation = f->header.incarnation;
+	v->lifecycle = f->common.lifecycle;
+	v->level = f->common.level;
+	v->silent_ns = age_ns(v->now_ns, f->header.t_publish_ns);
+	v->age_ns = age_ns(v->now_ns, f->header.t_sample_ns);
+	v->refused = same && refused >= d->refused ? refused - d->refused : 0;
+	v->doubts = find_doubts(d, f, v);
+	v->follows = takes_references(&f->common) && f->common.level == MSG_LEVEL_RUN && d->plan.type != NULL;
+}
+
+static void remember(struct endplate_device *d, const void *msg, const struct endplate_front *f)
+{
+	d->incarnation = f->header.incarnation;
+	d->refused = sum_refused(&f->common.refs_refused);
+	d->count = 0;
+	if (d->count_at)
+		memcpy(&d->count, (const char *)msg + d->count_at, sizeof(d->count));
+	if (!d->seen)
+		d->ref.look_ns = 0;
+	d->seen = true;
+}
+
+/* The newest message into msg, and whether it is new.  The file is looked at only while nothing new comes. */
+static int read_newest(struct endplate_device *d, void *msg, size_t size, size_t *len, struct endplate_view *v)
+{
+	struct endplate_end *end = &d->state;
+	enum ach_status status = ACH_EAGAIN;
+	uint64_t before;
+
+	if (end->open && !end->chan.seq_num) /* not read yet: it may have been opened long ago, by a spare */
+		endplate_end_reopen(end, v->now_ns);
+	before = end->open ? end->chan.seq_num : 0;
+	if (end->open)
+		status = ach_get(&end->chan, msg, size, len, NULL, ACH_O_LAST);
+	if (status == ACH_EAGAIN) {
+		const bool was_open = end->open;
+		const int closed = endplate_end_reopen(end, v->now_ns);
+
+		if (closed)
+			return closed;
+		status = ach_get(&end->chan, msg, size, len, NULL, ACH_O_LAST | ACH_O_COPY);
+		v->is_new = !was_open || end->chan.seq_num != before;
+	} else {
+		v->is_new = 1;
+	}
+	v->missed = before && end->chan.seq_num > before ? end->chan.seq_num - before - 1 : 0;
+	switch (status) {
+	case ACH_OK:
+	case ACH_MISSED_FRAME:
+		return 0;
+	case ACH_EAGAIN:
+		return -ENODATA;
+	case ACH_OVERFLOW:
+		endplate_end_reopen(end, v->now_ns);
+		return -EPROTO;
+	default:
+		endplate_end_close(end, endplate_end_status(status));
+		return end->status;
+	}
+}
+
+int endplate_state(struct endplate_device *d, void *msg, size_t size, struct endplate_view *view)
+{
+	const struct msg_type *expected = d->number ? msg_type_by_number(d->number) : NULL, *type;
+	struct endplate_front front;
+	size_t len;
+	int status;
+
+	*view = (struct endplate_view){ .doubts = ENDPLATE_SILENT, .age_ns = INT64_MAX, .silent_ns = INT64_MAX };
+	view->now_ns = clock_now_ns();
+	if (expected && size != expected->body->size)
+		return -EPROTO;
+	status = read_newest(d, msg, size, &len, view);
+	if (status)
+		return status;
+	if (msg_check(msg, len, expected, &type) != MSG_FINE || !msg_is_state(type))
+		return -EPROTO;
+	if (type != d->type)
+		learn_type(d, type);
+	memcpy(&front, msg, sizeof(front));
+	fill_view(d, &front, view);
+	remember(d, msg, &front);
+	return 0;
+}
+
+int endplate_max_age(struct endplate_device *d, int64_t max_age_ns)
+{
+	if (max_age_ns <= 0)
+		return -EINVAL;
+	d->max_age_ns = max_age_ns;
+	return 0;
+}
+
+/* ---- references ---- */
+
+int endplate_peek_front(struct endplate_device *d, struct endplate_front *front, int64_t now_ns)
+{
+	const uint64_t cursor = d->state.chan.seq_num;
+	const void *inside;
+	size_t len;
+	enum ach_status status;
+
+	if (!d->state.open && endplate_end_reopen(&d->state, now_ns))
+		return d->state.status;
+	for (int i = 0; i < 3; i++) {
+		status = ach_peek(&d->state.chan, &inside, &len, NULL, ACH_O_LAST | ACH_O_COPY);
+		if (status != ACH_OK && status != ACH_MISSED_FRAME)
+			return status == ACH_EAGAIN ? -ENODATA : endplate_end_status(status);
+		if (len < sizeof(*front))
+			return -EPROTO;
+		memcpy(front, inside, sizeof(*front));
+		status = ach_peek_end(&d->state.chan);
+		d->state.chan.seq_num = cursor;
+		if (status == ACH_OK)
+			return 0;
+	}
+	return -EIO;
+}
+
+/* Does a driver run that would take it, and has the caller seen a state of this incarnation? */
+static int check_driver(struct endplate_device *d, int64_t now_ns)
+{
+	struct endplate_front front;
+	int status;
+
+	if (!d->seen)
+		return -ENODATA;
+	status = endplate_peek_front(d, &front, now_ns);
+	if (status)
+		return status;
+	if (front.header.incarnation != d->incarnation)
+		return -ESTALE;
+	if (age_ns(now_ns, front.header.t_publish_ns) > d->max_age_ns)
+		return -ETIME;
+	return takes_references(&front.common) ? 0 : -EHOSTDOWN;
+}
+
+static int check_reference(const struct endplate_device *d, const void *ref, int64_t now_ns)
+{
+	const struct ref_rules rules = { .plan = &d->plan,
+					 .count = d->count,
+					 .incarnation = d->incarnation,
+					 .max_ahead_ns = ENDPLATE_VALID_MAX_NS };
+
+	switch (ref_check(ref, d->plan.type->body->size, &rules, now_ns)) {
+	case REF_TAKEN:
+		return 0;
+	case REF_NOT_FINITE:
+		return -EDOM;
+	case REF_NO_VALIDITY:
+	case REF_PAST:
+	case REF_TOO_FAR:
+		return -ERANGE;
+	default:
+		return -EPROTO;
+	}
+}
+
+static void fill_header(struct endplate_device *d, struct msg_header *header, int64_t now_ns, int64_t valid_ns)
+{
+	*header = (struct msg_header){ .type = d->plan.type->number,
+				       .version = d->plan.type->version,
+				       .size = (uint32_t)d->plan.type->body->size,
+				       .for_incarnation = d->incarnation,
+				       .sequence = ++d->sequence,
+				       .t_sample_ns = now_ns,
+				       .t_publish_ns = now_ns,
+				       .valid_until_ns = now_ns + valid_ns };
+}
+
+int endplate_put(struct endplate_device *d, void *ref, size_t size, int64_t valid_ns)
+{
+	const int64_t now_ns = clock_now_ns();
+	enum ach_status put;
+	int status;
+
+	if (valid_ns <= 0 || valid_ns > ENDPLATE_VALID_MAX_NS)
+		return -ERANGE;
+	status = check_driver(d, now_ns);
+	if (status)
+		return status;
+	if (!d->plan.type || size != d->plan.type->body->size)
+		return -EPROTO;
+	fill_header(d, ref, now_ns, valid_ns);
+	status = check_reference(d, ref, now_ns);
+	if (!status)
+		status = endplate_end_reopen(&d->ref, now_ns);
+	if (status)
+		return status;
+	put = ach_put(&d->ref.chan, ref, size);
+	if (put == ACH_CORRUPT)
+		endplate_end_close(&d->ref, -EIO);
+	return endplate_end_status(put);
+}

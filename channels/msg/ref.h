@@ -1,0 +1,69 @@
+/* ref.h: which references are taken.
+ *
+ * Pure: times are arguments.  A reference counts until valid_until_ns, inclusive, and no longer.
+ */
+#ifndef CHANNELS_MSG_REF_H
+#define CHANNELS_MSG_REF_H
+
+#include "channels/msg/msg.h"
+
+/* In the order in which they are asked.  Asked before all: shorter than a header (OTHER_SIZE).  Asked after
+ * OTHER_SIZE, when the layout is known: a count beyond its array's room or other than the driver's (OTHER_SIZE), a
+ * mode or word that does not exist (OTHER_TYPE). */
+enum ref_verdict {
+	REF_OTHER_TYPE,
+	REF_OTHER_VERSION,
+	REF_OTHER_SIZE, /* len, the header's and the table's are not all the same */
+	REF_OTHER_INCARNATION,
+	REF_NO_VALIDITY, /* valid_until_ns is 0 or less */
+	REF_PAST,
+	REF_TOO_FAR,
+	REF_NOT_FINITE,
+	REF_TAKEN,
+};
+
+/* Where in a message of a type the counts, words and real numbers are: found once, not by name for each reference. */
+#define REF_PARTS_MAX 16
+
+struct ref_part {
+	size_t at;	/* offset of the first element */
+	size_t used_at; /* of the number of elements that count; 0: all */
+	size_t room;
+	uint32_t words; /* that there are; 0: no words */
+	bool real;
+};
+
+struct ref_layout {
+	const struct msg_type *type;
+	size_t count_at; /* of `count`; 0: there is none */
+	unsigned int n;
+	struct ref_part parts[REF_PARTS_MAX];
+};
+
+/* 0, or -EINVAL for a type that cannot be a reference: with a group besides the header, or too many fields. */
+int ref_layout(struct ref_layout *plan, const struct msg_type *type);
+/* For a driver that has no compliant joints: mode compliant is one that does not exist. */
+void ref_layout_rigid(struct ref_layout *plan);
+
+struct ref_rules {
+	const struct ref_layout *plan;
+	uint32_t count;	      /* joints: the message's `count` must be this; 0: not looked at */
+	uint32_t incarnation; /* the driver's own */
+	bool any_incarnation; /* for_incarnation 0 will do */
+	int64_t max_ahead_ns; /* valid_until_ns at most so far from now */
+	int64_t machine_ns; /* CLOCK_MONOTONIC beside a virtual clock (vt_clock_machine_ns); 0: now is of that clock */
+};
+
+/* msg is len bytes, aligned as a message is.  Every real number of it that counts (by its array's count) must be
+ * finite, every word one of its table. */
+enum ref_verdict ref_check(const void *msg, size_t len, const struct ref_rules *rules, int64_t now_ns);
+
+/* The same, for the reader.  The writer may not know of the virtual clock.  Then valid_until_ns is of CLOCK_MONOTONIC:
+ * by that clock it must not be past nor too far ahead, and it is changed to the same time from now.  No time of
+ * a virtual clock is as early. */
+enum ref_verdict ref_take(void *msg, size_t len, const struct ref_rules *rules, int64_t now_ns);
+
+/* Counts it in the common block's refs_taken or refs_refused. */
+void ref_count(struct msg_common *common, enum ref_verdict verdict);
+
+#endif

@@ -1,0 +1,20 @@
+/* chan.h: opens a channel for a program of people, and says why it cannot. */
+#ifndef CHANNELS_REC_CHAN_H
+#define CHANNELS_REC_CHAN_H
+
+#include <sys/types.h>
+
+#include "channels/ach/ach.h"
+
+#define CHAN_FAILED 1 /* the exit status of ach(1) */
+
+/* Opens a channel, or says in one line why not and what to do.  0 or CHAN_FAILED. */
+int chan_open(ach_channel_t *chan, const char *name);
+/* The line alone, for another call on that channel that answered status.  CHAN_FAILED. */
+int chan_refused(const char *name, enum ach_status status);
+
+/* "root:robot" */
+#define CHAN_OWNER_MAX 72
+void chan_owner(char text[CHAN_OWNER_MAX], uid_t uid, gid_t gid);
+
+#endif

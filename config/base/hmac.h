@@ -1,0 +1,15 @@
+/* hmac.h: HMAC-SHA-256 (RFC 2104).  Pure. */
+#ifndef CONFIG_BASE_HMAC_H
+#define CONFIG_BASE_HMAC_H
+
+#include "config/base/sha256.h"
+
+struct hmac {
+	struct sha256 inner, outer;
+};
+
+void hmac_start(struct hmac *h, const void *key, size_t len);
+void hmac_add(struct hmac *h, const void *bytes, size_t len);
+void hmac_end(struct hmac *h, uint8_t digest[SHA256_BYTES]);
+
+#endif

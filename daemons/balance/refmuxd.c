@@ -1,0 +1,230 @@
+/* refmuxd.c: several sources of references for one device. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "channels/client/endplate.h"
+#include "channels/clock/vt_clock.h"
+#include "channels/msg/msg.h"
+#include "daemons/drv/drv.h"
+#include "daemons/drv/drv_unheard.h"
+#include "daemons/drv/refmux.h"
+
+#define SILENT "silent" /* the fault */
+
+/* ---- settings ---- */
+
+struct refmuxd_settings {
+	char output[MSG_NAME_SIZE], sources[200];
+	int type;
+};
+
+static const struct {
+	enum msg_number state, ref;
+} types[] = { { msg_joint_state_number, msg_joint_ref_number },
+	      { msg_gripper_state_number, msg_gripper_ref_number },
+	      { msg_balance_state_number, msg_balance_ref_number } };
+static const char *const type_words[] = { "joint", "gripper", "balance", NULL };
+_Static_assert(sizeof(type_words) / sizeof(*type_words) == sizeof(types) / sizeof(*types) + 1, "a word for each type");
+
+static const char *sources_form(const char *text)
+{
+	return refmux_sources(NULL, text);
+}
+
+#define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct refmuxd_settings, __VA_ARGS__)
+static const struct settings_row rows[] = {
+	ROW(TEXT, "output", output, SETTINGS_REQUIRED, "the device that gets the references", .check = text_name_form),
+	ROW(TEXT, "sources", sources, SETTINGS_REQUIRED, "[joy:50ms, control]: names by priority, time-outs",
+	    .check = sources_form, .joined = true),
+	ROW(WORD, "type", type, type_words, "joint", "of the references"),
+	SETTINGS_END,
+};
+
+struct refmuxd {
+	struct refmuxd_settings settings; /* first: the loop fills them in */
+	struct refmux mux;
+	struct ref_layout plan;
+	struct endplate *robot;
+	struct endplate_device *output;
+	struct endplate_view view;
+	bool seen; /* the output's state, in this tick */
+	int in_charge;
+	union {
+		struct msg_joint_state joints;
+		struct msg_gripper_state gripper;
+		struct msg_balance_state balance;
+	} state;
+};
+
+static size_t size_of(enum msg_number number)
+{
+	return msg_type_by_number(number)->body->size;
+}
+
+/* ---- before the loop ---- */
+
+static int plan(void *self, struct drv *drv, struct error_sink *errors)
+{
+	struct refmuxd *m = self;
+	const enum msg_number ref = types[m->settings.type].ref;
+	char channel[3 * MSG_NAME_SIZE];
+
+	if (drv_robot(drv) && !robot_device(drv_robot(drv), m->settings.output))
+		error_add(errors, "output: there is no device %s in the robot file", m->settings.output);
+	refmux_sources(&m->mux, m->settings.sources);
+	m->mux.by_joint = ref == msg_joint_ref_number;
+	m->in_charge = REFMUX_NONE;
+	ref_layout(&m->plan, msg_type_by_number(ref));
+	for (unsigned int i = 0; i < m->mux.n; i++) {
+		snprintf(channel, sizeof(channel), "%s.%s-ref", m->settings.output, m->mux.sources[i].name);
+		drv_add_input(drv, channel, ref, errors);
+	}
+	snprintf(channel, sizeof(channel), "%s-ref", m->settings.output);
+	drv_add_claim(drv, DRV_CHANNEL, channel, errors);
+	return errors->count ? -EINVAL : 0;
+}
+
+static int open_output(void *self, struct drv *drv, struct error_sink *errors)
+{
+	struct refmuxd *m = self;
+	int status = endplate_open(&m->robot, NULL);
+
+	(void)drv;
+	if (!status)
+		status = endplate_device_open(m->robot, m->settings.output, types[m->settings.type].state, &m->output);
+	if (status)
+		error_add(errors, "%s: %s", endplate_strerror(status), endplate_errstr());
+	return status;
+}
+
+static void close_output(void *self)
+{
+	endplate_close(((struct refmuxd *)self)->robot);
+}
+
+/* ---- in a tick ---- */
+
+static void read_driver_state(struct refmuxd *m)
+{
+	uint32_t count = 0;
+
+	m->seen = !endplate_state(m->output, &m->state, size_of(types[m->settings.type].state), &m->view);
+	if (!m->seen)
+		return;
+	if (m->mux.by_joint)
+		count = m->state.joints.count;
+	else if (types[m->settings.type].state == msg_gripper_state_number)
+		count = m->state.gripper.count;
+	refmux_output(&m->mux, m->view.incarnation, count);
+}
+
+static void take_sources(struct refmuxd *m, struct drv *drv, int64_t now_ns)
+{
+	const struct ref_rules rules = { .plan = &m->plan,
+					 .count = m->mux.count,
+					 .incarnation = m->mux.incarnation,
+					 .max_ahead_ns = ENDPLATE_VALID_MAX_NS,
+					 .machine_ns = vt_clock_machine_ns() };
+	union refmux_ref ref;
+
+	for (unsigned int i = 0; i < m->mux.n; i++) {
+		const size_t len = drv_newest(drv, i, &ref, sizeof(ref));
+
+		if (len)
+			refmux_take(&m->mux, i, ref_take(&ref, len, &rules, now_ns) == REF_TAKEN ? &ref : NULL, now_ns);
+	}
+}
+
+static void put(struct refmuxd *m, struct drv *drv, union refmux_ref *ref, int64_t now_ns)
+{
+	const int status =
+		endplate_put(m->output, ref, size_of(types[m->settings.type].ref), ref->header.valid_until_ns - now_ns);
+
+	if (status == -EACCES || status == -EIO || status == -ETIMEDOUT)
+		drv_event(drv, MSG_SEVERITY_WARNING, "put", "%s-ref: %s", m->settings.output,
+			  endplate_strerror(status));
+}
+
+static void report(struct refmuxd *m, struct drv *drv)
+{
+	if (m->mux.in_charge == m->in_charge)
+		return;
+	m->in_charge = m->mux.in_charge;
+	drv_event(drv, MSG_SEVERITY_INFO, "in-charge", "%s moves %s",
+		  m->in_charge == REFMUX_NONE ? "no source" : m->mux.sources[m->in_charge].name, m->settings.output);
+}
+
+static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	struct refmuxd *m = self;
+	union refmux_ref ref;
+
+	read_driver_state(m);
+	if (m->seen && !unheard(drv, &m->view))
+		drv_well(drv, DRV_ALL, SILENT);
+	else
+		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", m->settings.output);
+	if (m->seen)
+		take_sources(m, drv, orders->now_ns);
+	if (refmux_choose(&m->mux, &ref, orders->now_ns, drv_period_ns(drv)) && m->seen)
+		put(m, drv, &ref, orders->now_ns);
+	report(m, drv);
+	drv_complete(drv);
+}
+
+static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)
+{
+	struct refmuxd *m = self;
+
+	tick(self, drv, orders);
+	return m->seen && !(m->view.doubts & ENDPLATE_SILENT) ? DRV_DONE : DRV_AGAIN;
+}
+
+static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
+{
+	const struct refmuxd *m = self;
+	struct msg_mux_state *s = state;
+
+	(void)drv;
+	memcpy(s->output, m->settings.output, sizeof(s->output));
+	memset(s->in_charge, 0, sizeof(s->in_charge));
+	if (m->mux.in_charge != REFMUX_NONE)
+		memcpy(s->in_charge, m->mux.sources[m->mux.in_charge].name, sizeof(s->in_charge));
+	s->handovers = m->mux.handovers;
+	s->source_count = m->mux.n;
+	for (unsigned int i = 0; i < m->mux.n; i++) {
+		const struct refmux_source *source = &m->mux.sources[i];
+
+		memcpy(s->source[i], source->name, sizeof(s->source[i]));
+		s->state[i] = source->state;
+		s->age_ns[i] = source->newest_ns ? now_ns - source->newest_ns : INT64_MAX;
+		s->taken[i] = source->taken;
+		s->refused[i] = source->refused;
+	}
+	s->joint_count = m->mux.by_joint ? m->mux.count : 0;
+	memcpy(s->author, m->mux.author, sizeof(s->author));
+	return m->seen ? now_ns : 0;
+}
+
+static const struct drv_driver driver = {
+	.program = "refmuxd",
+	.about = "passes on the references of several sources to one device, by priority",
+	.size = sizeof(struct refmuxd),
+	.settings = rows,
+	.tick_preset = "clock",
+	.state = msg_mux_state_number,
+	.no_bus = true,
+	.opens_early = true,
+	.plan = plan,
+	.open = open_output,
+	.close = close_output,
+	.start = start,
+	.tick = tick,
+	.fill = fill,
+};
+
+int main(int argc, char **argv)
+{
+	return drv_main(&driver, argc, argv);
+}

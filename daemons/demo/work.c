@@ -1,0 +1,60 @@
+/* work.c: computing that costs a given processor time. */
+#include "daemons/demo/work.h"
+
+#include <sys/resource.h>
+
+#define MEASURED 5    /* times; the fastest counts */
+#define LOOPS 2000000 /* some milliseconds */
+#define MIX UINT64_C(0x9E3779B97F4A7C15)
+
+static volatile uint64_t result; /* so that the compiler keeps the loop */
+
+/* Not inlined: the loop is the same code for every caller. */
+static __attribute__((noinline)) void turn(uint64_t loops)
+{
+	uint64_t x = loops;
+
+	while (loops--)
+		x = (x ^ x >> 29) * MIX;
+	result = x;
+}
+
+int64_t work_cost_ns(const struct work *work, uint64_t piece)
+{
+	uint64_t x = (uint64_t)work->seed * MIX + piece;
+
+	if (!work->seed)
+		return work->mean_ns;
+	for (int i = 0; i < 3; i++)
+		x = (x ^ x >> 30) * MIX;
+	return (int64_t)((x >> 32) % (2 * (uint64_t)work->mean_ns + 1));
+}
+
+int64_t work_spent_ns(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * INT64_C(1000000000) +
+	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * INT64_C(1000);
+}
+
+void work_measure(struct work *work)
+{
+	int64_t least_ns = INT64_MAX;
+
+	for (int i = 0; work->mean_ns && i < MEASURED; i++) {
+		const int64_t begun_ns = work_spent_ns();
+		int64_t spent_ns;
+
+		turn(LOOPS);
+		spent_ns = work_spent_ns() - begun_ns;
+		least_ns = spent_ns < least_ns ? spent_ns : least_ns;
+	}
+	work->loops_per_ns = LOOPS / (double)least_ns;
+}
+
+void work_do(const struct work *work, int64_t cost_ns)
+{
+	turn((uint64_t)((double)cost_ns * work->loops_per_ns));
+}

@@ -1,0 +1,43 @@
+/* How structs are copied: each run and stretch against its definition, step by step. */
+#include "channels/ros/ros_plan.h"
+#include "test/lib/testcase.h"
+
+static bool is_plain(const struct ros_step *s)
+{
+	return s->kind == ROS_STEP_NUMBERS && !s->counted;
+}
+
+/* Plain numbers one behind the other, of at most that size behind the first. */
+static void is_long(const struct ros_plan *plan, size_t i, unsigned int most, unsigned int bytes, unsigned int steps)
+{
+	const struct ros_step *s = &plan->steps[i], *end = plan->steps + plan->n;
+	unsigned int sum = is_plain(s) ? s->size * s->count : 0, n = 1;
+
+	for (const struct ros_step *next = s + 1; is_plain(s) && next < end && is_plain(next); next++, n++) {
+		if (next->offset != s->offset + sum || next->size > most)
+			break;
+		sum += next->size * next->count;
+	}
+	TEST_ASSERT_EQUAL_UINT(sum, bytes);
+	TEST_ASSERT_EQUAL_UINT(n, steps);
+}
+
+static void check(const struct ros_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct ros_step *s = &plan->steps[i];
+
+		is_long(plan, i, s->size, s->run_bytes, s->run_steps);
+		is_long(plan, i, sizeof(uint64_t), s->stretch_bytes, s->stretch_steps);
+		if (s->kind == ROS_STEP_GROUPS)
+			check(s->group);
+	}
+}
+
+TEST(runs_and_stretches_are_as_long_as_can_be)
+{
+	for (size_t i = 0; i < msg_types_n; i++) {
+		TEST_ASSERT_GREATER_THAN_size_t(1, ros_plan_of(&msg_types[i])->n);
+		check(ros_plan_of(&msg_types[i]));
+	}
+}
