@@ -6,7 +6,7 @@
 #include "config/base/text.h"
 #include "config/settings/program.h"
 
-const char *program_name;
+const char *program_name = "endplate";
 void (*program_before_line)(void);
 
 /* ---- lines ---- */

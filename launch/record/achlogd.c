@@ -17,7 +17,7 @@
 #include "channels/rec/recorder.h"
 #include "config/base/run.h"
 #include "config/base/text.h"
-#include "config/settings/options.h"
+#include "config/settings/program.h"
 #include "launch/record/achlogd.h"
 #include "launch/view/logs.h"
 
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
 	};
 	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
 	struct error_sink errors = { error_to_stderr, &me, 0 };
-	int status = options_main(&options, &argc, argv);
+	int status = program_options(&options, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
