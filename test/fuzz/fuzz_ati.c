@@ -5,18 +5,12 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemons/ft/ati.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_items(const struct frame *f, struct ati_calibration *c, uint8_t at)
 {

@@ -5,21 +5,15 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemons/bms/orion.h"
 #include "daemons/bms/pylon.h"
+#include "test/fuzz/must.h"
 
 #define MS ((int64_t)1000000)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_pack(const struct pylon_pack *p, int64_t t_ns)
 {

@@ -5,21 +5,15 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "can/canopen/emcy.h"
 #include "can/canopen/nmt.h"
 #include "can/canopen/pdo.h"
 #include "daemons/amc/amc.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void put(struct sdo *sdo, int64_t now_ns)
 {

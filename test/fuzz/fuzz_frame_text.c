@@ -4,18 +4,12 @@
  * Longest: 200 bytes.
  */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "can/bus/frame_text.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_text(const char *text, size_t len)
 {

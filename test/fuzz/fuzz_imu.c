@@ -5,21 +5,15 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemons/imu/dmu.h"
 #include "daemons/imu/mti.h"
+#include "test/fuzz/must.h"
 
 #define MS ((int64_t)1000000)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_sample(const struct imu_sample *s, int64_t first_ns, int64_t t_ns)
 {

@@ -9,14 +9,9 @@
 #include <string.h>
 
 #include "daemons/hubo/jmc.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static int32_t magnitude(const uint8_t *bytes)
 {

@@ -12,18 +12,13 @@
 #include <unistd.h>
 
 #include "launch/file/launch_file.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[] = "/tmp/fuzz-launch.XXXXXX", launch_folder[64], config[64], path[80];
 static int fd;
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void remove_files(void)
 {

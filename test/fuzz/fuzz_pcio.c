@@ -9,14 +9,9 @@
 #include <string.h>
 
 #include "daemons/pcio/pcio.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* The request that a reply answers. */
 static void request_of(const struct pcio_reply *r, struct frame *f)

@@ -9,17 +9,12 @@
 #include <string.h>
 
 #include "daemons/drv/drv_ref.h"
+#include "test/fuzz/must.h"
 
 #define NOW 1000000000
 #define AHEAD 50000000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_header(const struct msg_header *h, const struct ref_rules *rules, enum ref_verdict verdict)
 {

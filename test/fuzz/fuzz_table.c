@@ -11,23 +11,9 @@
 
 #include "can/canopen/eds.h"
 #include "daemons/hubo/hubo_table.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
-
-/* A line is one line, and begins with the name of the file. */
-static void check_line(void *to, const char *line)
-{
-	(void)to;
-	must(!strncmp(line, "fuzz:", 5) && strlen(line) < ERROR_LINE_MAX);
-	for (; *line; line++)
-		must((unsigned char)*line >= 0x20 && *line != 0x7F);
-}
 
 static void check_joints(const struct hubo_table *t)
 {
@@ -53,7 +39,7 @@ static void check_joints(const struct hubo_table *t)
 static void try_hubo(const char *text)
 {
 	static struct hubo_table t;
-	struct error_sink errors = { check_line, NULL, 0 };
+	struct error_sink errors = { must_be_line, NULL, 0 };
 
 	memset(&t, 0, sizeof(t));
 	must(!hubo_table_joints(&t, "fuzz", text, &errors) == !errors.count);
@@ -69,7 +55,7 @@ static void try_hubo(const char *text)
 
 static void try_eds(const char *text, size_t len)
 {
-	struct error_sink errors = { check_line, NULL, 0 };
+	struct error_sink errors = { must_be_line, NULL, 0 };
 	struct eds eds;
 
 	must(!eds_parse(&eds, "fuzz", text, len, &errors) == !errors.count);

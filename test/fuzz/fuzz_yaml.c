@@ -4,27 +4,12 @@
  * Longest: 16384 bytes.
  */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/settings/robot.h"
+#include "test/fuzz/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(int holds)
-{
-	if (!holds)
-		abort();
-}
-
-/* A line is one line, and begins with the name of the file. */
-static void check_line(void *to, const char *line)
-{
-	(void)to;
-	must(!strncmp(line, "fuzz:", 5) && strlen(line) < ERROR_LINE_MAX);
-	for (; *line; line++)
-		must((unsigned char)*line >= 0x20 && *line != 0x7F);
-}
 
 /* Depth and counts are what the tree says. */
 static void check_node(const struct yaml_node *node, int depth)
@@ -61,7 +46,7 @@ static void check_robot(const struct robot *robot)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct error_sink errors = { check_line, NULL, 0 };
+	struct error_sink errors = { must_be_line, NULL, 0 };
 	struct robot robot;
 	struct yaml *doc;
 	int err = yaml_open_text(&doc, "fuzz", (const char *)data, size, &errors);
