@@ -14,7 +14,7 @@
 #include "can/log/route.h"
 #include "can/replay/closed.h"
 #include "can/replay/sender.h"
-#include "can/tool/tool.h"
+#include "can/tool/can_tool.h"
 #include "channels/clock/clock.h"
 #include "channels/rec/schedule.h"
 #include "channels/tool/bar.h"
@@ -339,7 +339,7 @@ static int play_record(struct replay *play, struct route_bus *b, const struct lo
 		}
 		if (!stop)
 			stop = sender_send(&play->sender, b, r, due_ns);
-	} else if (tool_frame(due_ns, b->name, &r->frame)) {
+	} else if (can_tool_frame(due_ns, b->name, &r->frame)) {
 		stop = -1;
 	}
 	play->frames += !stop;

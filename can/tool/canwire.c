@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "can/bus/attach.h"
-#include "can/tool/tool.h"
+#include "can/tool/can_tool.h"
 #include "can/tool/wire.h"
 #include "can/wire/fault.h"
 #include "config/base/nearest.h"
@@ -74,7 +74,7 @@ static int run(const struct command *c, int argc, char **argv)
 	status = program_options(&options, &argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
-	status = tool_robot(values.robot, true);
+	status = can_tool_robot(values.robot, true);
 	return status ? status : c->run(&values, argc, argv);
 }
 

@@ -8,7 +8,7 @@
 #include "can/bus/bus.h"
 #include "can/bus/frame_text.h"
 #include "can/log/log.h"
-#include "can/tool/tool.h"
+#include "can/tool/can_tool.h"
 #include "can/tool/wire.h"
 #include "channels/clock/clock.h"
 #include "config/base/json.h"
@@ -102,7 +102,7 @@ static bool dump_some(struct bus *bus, const char *name, int64_t real_ns, uint64
 	int n = bus_receive(bus, got, 64);
 
 	for (int i = 0; i < n && *left; i++, --*left)
-		tool_frame(got[i].t_ns + real_ns, name, &got[i].frame);
+		can_tool_frame(got[i].t_ns + real_ns, name, &got[i].frame);
 	if (n <= 0)
 		fflush(stdout);
 	if (n < 0 && n != *error)

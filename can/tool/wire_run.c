@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "can/tool/tool.h"
+#include "can/tool/can_tool.h"
 #include "can/tool/wire.h"
 #include "can/wire/hub.h"
 #include "can/wire/script.h"
@@ -127,7 +127,7 @@ int wire_run(int argc, char **argv)
 	settings.seed = (uint64_t)vt_clock_seed(run.seed);
 	if (run.script)
 		return play(run.script, argc, argv, &settings);
-	if (tool_robot(run.robot, false))
+	if (can_tool_robot(run.robot, false))
 		return PROGRAM_WRONG;
 
 	status = hub_open(&hub, &program_errors);

@@ -1,16 +1,16 @@
-/* tool.h: what the CAN tools share. */
-#ifndef CAN_TOOL_TOOL_H
-#define CAN_TOOL_TOOL_H
+/* can_tool.h: what the CAN tools share. */
+#ifndef CAN_TOOL_CAN_TOOL_H
+#define CAN_TOOL_CAN_TOOL_H
 
 #include <stdbool.h>
 
 #include "can/bus/frame.h"
 
 /* A line of candump -L on stdout.  0, or -1: it cannot be written. */
-int tool_frame(int64_t t_ns, const char *bus, const struct frame *f);
+int can_tool_frame(int64_t t_ns, const char *bus, const struct frame *f);
 
 /* --robot: the folder from now on is that robot's; NULL leaves it.  Observes the robot's virtual clock, with later also
  * one that begins afterwards.  0, or PROGRAM_WRONG after a line. */
-int tool_robot(const char *robot, bool later);
+int can_tool_robot(const char *robot, bool later);
 
 #endif

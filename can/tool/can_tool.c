@@ -1,14 +1,14 @@
-/* tool.c: see tool.h. */
+/* can_tool.c: see can_tool.h. */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "can/log/log.h"
-#include "can/tool/tool.h"
+#include "can/tool/can_tool.h"
 #include "channels/clock/vt_clock.h"
 #include "config/base/run.h"
 #include "config/settings/program.h"
 
-int tool_frame(int64_t t_ns, const char *bus, const struct frame *f)
+int can_tool_frame(int64_t t_ns, const char *bus, const struct frame *f)
 {
 	char line[LOG_WRITE_MAX];
 	const size_t len = log_write_line(line, t_ns, bus, f);
@@ -16,7 +16,7 @@ int tool_frame(int64_t t_ns, const char *bus, const struct frame *f)
 	return fwrite(line, 1, len, stdout) == len ? 0 : -1;
 }
 
-int tool_robot(const char *robot, bool later)
+int can_tool_robot(const char *robot, bool later)
 {
 	char clock[RUN_PATH_MAX];
 
