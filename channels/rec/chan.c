@@ -13,9 +13,6 @@
 #include "config/base/owned.h"
 #include "config/base/run.h"
 #include "config/base/text.h"
-#include "config/settings/program.h"
-
-#define chan_fail(...) program_report(CHAN_FAILED, __VA_ARGS__)
 
 void chan_owner(char text[CHAN_OWNER_MAX], uid_t uid, gid_t gid)
 {

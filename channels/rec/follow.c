@@ -29,7 +29,7 @@ int follow_open(struct follow *f, const char *name)
 	f->bytes = malloc(f->room);
 	if (!f->bytes) {
 		ach_close(&f->chan);
-		return program_report(CHAN_FAILED, "%s: no memory", name);
+		return chan_fail("%s: no memory", name);
 	}
 	f->check_ns = clock_own_ns() + FOLLOW_CHECK_NS;
 	return 0;
@@ -103,7 +103,7 @@ void follow_check(struct follow *f)
 			return;
 		follow_leave(f);
 		if (!program_before_line && !f->quiet)
-			program_report(CHAN_FAILED, "%s was removed; waiting for a new one", f->name);
+			chan_fail("%s was removed; waiting for a new one", f->name);
 	}
 	f->status = ach_open(&f->chan, f->name, NULL);
 	f->gone = f->status != ACH_OK;

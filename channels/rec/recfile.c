@@ -23,7 +23,7 @@ static int start(struct recfile *f)
 	    memcmp(magic, MCAP_MAGIC, sizeof(magic)) != 0)
 		return 0;
 	f->mcap = mcaprec_reader_new(f->fd);
-	return f->mcap ? 0 : program_report(CHAN_FAILED, "no memory");
+	return f->mcap ? 0 : chan_fail("no memory");
 }
 
 int recfile_open(struct recfile *f, const char *path)
@@ -32,9 +32,9 @@ int recfile_open(struct recfile *f, const char *path)
 
 	*f = (struct recfile){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
 	if (f->fd < 0 || fstat(f->fd, &st))
-		return program_report(CHAN_FAILED, "%s: %s", path, strerror(errno));
+		return chan_fail("%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return program_report(CHAN_FAILED, "%s: is a folder", path);
+		return chan_fail("%s: is a folder", path);
 	f->twice = S_ISREG(st.st_mode);
 	f->size = f->twice ? (uint64_t)st.st_size : 0;
 	posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -47,7 +47,7 @@ int recfile_rewind(struct recfile *f)
 	mcaprec_reader_free(f->mcap);
 	f->mcap = NULL;
 	f->quiet = false;
-	return lseek(f->fd, 0, SEEK_SET) ? program_report(CHAN_FAILED, "%s: %s", f->path, strerror(errno)) : start(f);
+	return lseek(f->fd, 0, SEEK_SET) ? chan_fail("%s: %s", f->path, strerror(errno)) : start(f);
 }
 
 int recfile_close(struct recfile *f)
@@ -72,10 +72,9 @@ static void damaged(struct recfile *f, const struct reclog_record *r)
 	if (f->damages++ >= DAMAGE_LINES)
 		return;
 	if (r->damage)
-		program_report(CHAN_FAILED, "%s: %s, at %" PRIu64, f->path, r->damage, r->position);
+		chan_fail("%s: %s, at %" PRIu64, f->path, r->damage, r->position);
 	else
-		program_report(CHAN_FAILED, "%s: %zu bytes at %" PRIu64 " are damaged and left out", f->path, r->len,
-			       r->position);
+		chan_fail("%s: %zu bytes at %" PRIu64 " are damaged and left out", f->path, r->len, r->position);
 }
 
 int recfile_next(struct recfile *f, struct reclog_record *r)
@@ -89,8 +88,8 @@ int recfile_next(struct recfile *f, struct reclog_record *r)
 			continue;
 		case RECLOG_FOUND_CUT:
 			if (!f->cut && !f->quiet)
-				program_report(CHAN_FAILED, "%s: is cut off at %" PRIu64 "; all before it is whole",
-					       f->path, r->position);
+				chan_fail("%s: is cut off at %" PRIu64 "; all before it is whole", f->path,
+					  r->position);
 			f->cut = !f->quiet;
 			return 0;
 		case RECLOG_FOUND_EOF:

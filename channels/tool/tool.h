@@ -33,10 +33,10 @@ struct tool_command {
 extern const struct tool_command tool_ls, tool_info, tool_echo, tool_hz, tool_plot, tool_put, tool_record, tool_play,
 	tool_convert, tool_types, tool_mk, tool_rm, tool_chmod, tool_dump, tool_file;
 
-#define TOOL_FAILED 1
+#define TOOL_FAILED CHAN_FAILED
 #define TOOL_USAGE 2
 
-#define tool_fail(...) program_report(TOOL_FAILED, __VA_ARGS__)
+#define tool_fail chan_fail
 
 /* An octal mode: 0 when it is one, else a line (with option, "-o: " or "", in front) and TOOL_USAGE; and its value. */
 int tool_mode_refused(const char *option, const char *text);
