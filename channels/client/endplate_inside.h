@@ -50,7 +50,8 @@ struct endplate_front {
 	struct msg_common common;
 };
 
-/* Of the newest state, where they lie: the cursor of endplate_state does not move.  0 or -errno. */
+/* Reads header and common block of the newest state in place: the cursor of endplate_state does not move.  0 or
+ * -errno. */
 int endplate_peek_front(struct endplate_device *d, struct endplate_front *front, int64_t now_ns);
 
 struct endplate {

@@ -40,7 +40,7 @@ static void read_clock(struct endplate *r, int64_t now_ns)
 	}
 }
 
-/* What is known of the former clock does not hold for another one.  The tick is the first of it. */
+/* Has another clock taken the place of the former one?  Then what was read of that is void, the tick first. */
 static bool has_jumped(struct endplate *r)
 {
 	const int64_t jumped_ns = clock_jumped_ns();

@@ -37,12 +37,13 @@ struct cycle { /* begins as zeros but for */
 	uint64_t kept;		/* in a row: none skipped before, late by less than half a period */
 	uint64_t since;		/* the first that was not counted yet, */
 	uint64_t skipped;	/* and how many since then were skipped, */
-	uint64_t paused;	/* but for so many of those before the next cycle, in a pause of the machine */
+	uint64_t paused;	/* but for those in a pause of the machine: this many before the next cycle */
 	uint64_t counted, counted_skipped;
 };
 
-/* Of the time since the last cycle so much was a pause of the process: one as long as those that are reported is
- * nobody's fault, while shorter ones show that the machine or the tick is too slow.  Before cycle_came. */
+/* The process was paused for paused_ns since the last cycle.  A pause of CYCLE_PAUSE_NS or more is reported, and
+ * excuses the cycles that it skipped; shorter ones show that the machine or the tick is too slow.  Call it before
+ * cycle_came. */
 #define CYCLE_PAUSE_NS 20000000
 void cycle_paused(struct cycle *c, int64_t paused_ns);
 

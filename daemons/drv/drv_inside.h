@@ -21,7 +21,7 @@
 #define DRV_PARTS_MAX MSG_SOURCES
 #define DRV_CLAIMS_MAX 16 /* 8 buses, and as many more; launch/check/check_frames.h counts on it */
 #define DRV_FAULTS_MAX 64
-#define DRV_FROZEN_NS 50000000 /* without a tick, or with a paused wire, for so long: earlier commands are void */
+#define DRV_FROZEN_NS 50000000 /* no tick, or a paused wire, for this long makes earlier commands void */
 
 /* Sources that wake the loop. */
 #define DRV_WAKE_SIGNAL 0
