@@ -110,7 +110,7 @@ static void control(struct controller *c, struct cycle *now)
 	now = &c->cycles[c->n - 1];
 	begin(now);
 	now->torque_nm = pendulum_control(&pendulum_small, &now->seen);
-	work_do(&c->work, work_cost_ns(&c->work, (uint64_t)now->number));
+	work_do(work_cost_ns(&c->work, (uint64_t)now->number));
 	end(now);
 	account(c, now);
 }
@@ -184,13 +184,12 @@ static void run_lockstep(struct controller *c)
 	struct pendulum pendulum = { 0 };
 	uint64_t steps = 0;
 
-	work_measure(&work);
 	for (int64_t number = 0; number < options->cycles; number++) {
 		struct cycle now = { .number = number, .stamp_ns = number * options->period_ns, .seen = pendulum };
 
 		control(c, &now);
 		for (int64_t t_ns = 0; t_ns < options->period_ns; t_ns += options->sim_step_ns) {
-			work_do(&work, work_cost_ns(&work, steps++));
+			work_do(work_cost_ns(&work, steps++));
 			pendulum_step(&pendulum_small, &pendulum, c->cycles[number].torque_nm,
 				      (double)options->sim_step_ns / 1e9);
 		}
@@ -258,7 +257,6 @@ int main(int argc, char **argv)
 	c.cycles = calloc((size_t)options.cycles, sizeof(*c.cycles));
 	if (!c.cycles || (!options.lockstep && open_ports(&c, &errors)))
 		return FAILED;
-	work_measure(&c.work);
 	if (options.lockstep)
 		run_lockstep(&c);
 	else

@@ -25,7 +25,7 @@ static void step(void *self, double dt_s)
 {
 	struct world *w = self;
 
-	work_do(&w->work, work_cost_ns(&w->work, w->steps++));
+	work_do(work_cost_ns(&w->work, w->steps++));
 	pendulum_step(&pendulum_small, &w->pendulum, w->torque_nm, dt_s);
 }
 
@@ -75,6 +75,5 @@ int main(int argc, char **argv)
 	if (status != OPTIONS_RUN)
 		return status;
 	world.work = (struct work){ .mean_ns = options.work_ns, .seed = options.seed };
-	work_measure(&world.work);
 	return simulator_run(&simulator, options.name, options.step_ns);
 }

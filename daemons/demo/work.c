@@ -3,8 +3,7 @@
 
 #include <sys/resource.h>
 
-#define MEASURED 5    /* times; the fastest counts */
-#define LOOPS 2000000 /* some milliseconds */
+#define LOOPS 5000 /* some microseconds */
 #define MIX UINT64_C(0x9E3779B97F4A7C15)
 
 static volatile uint64_t result; /* so that the compiler keeps the loop */
@@ -39,22 +38,10 @@ int64_t work_spent_ns(void)
 	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * INT64_C(1000);
 }
 
-void work_measure(struct work *work)
+void work_do(int64_t cost_ns)
 {
-	int64_t least_ns = INT64_MAX;
+	const int64_t end_ns = work_spent_ns() + cost_ns;
 
-	for (int i = 0; work->mean_ns && i < MEASURED; i++) {
-		const int64_t begun_ns = work_spent_ns();
-		int64_t spent_ns;
-
+	while (cost_ns && work_spent_ns() < end_ns)
 		turn(LOOPS);
-		spent_ns = work_spent_ns() - begun_ns;
-		least_ns = spent_ns < least_ns ? spent_ns : least_ns;
-	}
-	work->loops_per_ns = LOOPS / (double)least_ns;
-}
-
-void work_do(const struct work *work, int64_t cost_ns)
-{
-	turn((uint64_t)((double)cost_ns * work->loops_per_ns));
 }
