@@ -24,8 +24,8 @@ lib_ignore() { # NAME REASON
 lib_not() { ! "$@"; }
 
 lib_until() { # COMMAND...: until it succeeds, at most 60 s
-	local lib_i
-	for ((lib_i = 0; lib_i < 1200; lib_i++)); do
+	local lib_begun=$SECONDS
+	while ((SECONDS - lib_begun < 60)); do
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.05
 	done

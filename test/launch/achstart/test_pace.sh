@@ -87,6 +87,8 @@ test_options_that_exclude_each_other() {
 	lib_matches 100 '*--for: only on a virtual clock*' achstart --real --for 1s launch/waist.launch
 }
 
+behind_by() { python3 -c "import sys; sys.exit(not $(field behind_s) >= $1)"; }
+
 # All of it is stopped for a while, as by the host of a virtual machine: nothing expires, and nothing is made up for.
 test_a_pause_of_the_machine_is_one_of_the_robot() {
 	local all behind
@@ -98,41 +100,48 @@ test_a_pause_of_the_machine_is_one_of_the_robot() {
 	sleep 0.5
 	# shellcheck disable=SC2086
 	kill -CONT $all
-	python3 -c "import sys; sys.exit(not $(field behind_s) >= $behind + 0.4)"
+	lib_until behind_by "$behind + 0.4"
 	[ "$(field level)" = run ]
 	lib_not said error
 	lib_not said warning
 	stop
 }
 
-# The disk of the incident needs a second for each file.
+stamp_ns() { ach echo waist-state --last | sed -n 's/^header.t_publish_ns = \([0-9]*\).*/\1/p'; }
+is_after() { [ "$(stamp_ns)" -gt "$1" ]; }
+goes_on() { lib_until is_after "$(($(stamp_ns) + 100000000))"; } # for 100 ms of the robot
+
+# The disk of the incident is not done with a file before we say so.
 test_an_incident_that_is_written_does_not_hold_the_clock() {
-	local before
 	cat >"$folder/slow.c" <<-'END'
 		#define _GNU_SOURCE
+		#include <stdlib.h>
 		#include <sys/syscall.h>
 		#include <unistd.h>
 		int fsync(int fd)
 		{
-			sleep(1);
+			while (unlink(getenv("SAVED")))
+				usleep(10000);
 			return syscall(SYS_fsync, fd);
 		}
 	END
 	${CC:-gcc} -shared -fPIC -o "$folder/slow.so" "$folder/slow.c"
 	sed "s|^include: ..|include: $PWD|
-		s|^daemons:.*|&\n  blackbox: {environment: {LD_PRELOAD: $folder/slow.so}}|" \
+		s|^daemons:.*|&\n  blackbox: {environment: {LD_PRELOAD: $folder/slow.so, SAVED: $folder/saved}}|" \
 		launch/waist.launch >"$folder/slow.launch"
 	rm -f "$folder/out" "$folder/err"
 	start "$folder/slow.launch"
 	lib_until is_armed
-	before=$(field behind_s)
 	achctl kill waist 2>/dev/null || kill -KILL "$(pgrep -x pciod -P "$achstart" | head -1)"
 	lib_until said 'achstart[waist]: ready after'
 	lib_until test -d "$ENDPLATE_RUN/log/incident/.incident"
-	lib_until compgen -G "$ENDPLATE_RUN/log/incident/2*/programs"
+	while ! compgen -G "$ENDPLATE_RUN/log/incident/2*/programs"; do
+		goes_on
+		touch "$folder/saved"
+	done
 	lib_not test -e "$ENDPLATE_RUN/log/incident/.incident"
-	sleep 2 # the folder above it is saved, too, and achtime sees how late it is
-	python3 -c "import sys; sys.exit(not $(field behind_s) < $before + 2)"
+	goes_on # the folder above it is saved, too
+	touch "$folder/saved"
 	stop
 }
 
@@ -141,7 +150,6 @@ test_a_clock_on_which_nothing_is_due_for_long_goes_on() {
 	rm -f "$folder/out" "$folder/err"
 	start launch/waist.launch --startup 60ms
 	lib_until is_armed
-	python3 -c "import sys; sys.exit(not $(field behind_s) < 1)"
 	stop
 }
 
@@ -238,7 +246,7 @@ run_again() {
 
 # A deadline of the former clock is not waited for: neither years in real time, nor as long as the former robot ran.
 test_programs_beside_it_follow_a_restart() {
-	local sine put before begun=$SECONDS
+	local sine put before
 	"${CC:-cc}" -std=c11 -D_GNU_SOURCE -Ichannels/client -I. -o "$folder/sine" channels/client/examples/sine.c \
 		-L"$build" -lendplate -lach -lm
 	begin
@@ -256,7 +264,6 @@ test_programs_beside_it_follow_a_restart() {
 	stop
 	lib_until eval "! kill -0 $put 2>/dev/null" # its 2 s pass in real time
 	wait "$put"
-	python3 -c "import sys; sys.exit($SECONDS - $begun > 60)"
 }
 
 test_waits_end_with_the_robot() {
@@ -269,7 +276,7 @@ test_waits_end_with_the_robot() {
 	wait "$hz"
 	lib_not test -z "$(<"$folder/hz")"
 	begin
-	timeout 20 python3 - "$folder/waits" <<-'END' &
+	timeout 100 python3 - "$folder/waits" <<-'END' &
 		import pathlib
 		import sys
 		import endplate
