@@ -1,8 +1,8 @@
 /* imu_unit.h: what simulated inertial sensors share: motion, mounting, noise, time, faults.
  *
  *	imu_unit.c	the kind
- *	dmu.c		the frames of a Silicon Sensing DMU, from hw-docs/imu.md
- *	mti.c		those of an Xsens MTi
+ *	sim_dmu.c		the frames of a Silicon Sensing DMU, from hw-docs/imu.md
+ *	sim_mti.c		those of an Xsens MTi
  */
 #ifndef DAEMONS_ROBOTSIM_IMU_UNIT_H
 #define DAEMONS_ROBOTSIM_IMU_UNIT_H

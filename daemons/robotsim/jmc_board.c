@@ -231,11 +231,11 @@ void jmc_board_frame(void *state, const struct frame *f, int64_t t_ns)
 		take_reference(b, f, t_ns);
 	} else if (f->id == COMMAND_ID && f->len >= 2 && f->data[0] == number) {
 		b->in++;
-		if (jmc_say(b, f, &reply))
+		if (jmc_tx(b, f, &reply))
 			say(b, &reply, t_ns);
 		else if (jmc_params_command(&b->params, b->motors_n, f))
 			set_bounds(b);
 		else
-			b->ignored += !jmc_obey(b, f, t_ns);
+			b->ignored += !jmc_rx(b, f, t_ns);
 	}
 }

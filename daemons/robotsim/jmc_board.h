@@ -5,8 +5,8 @@
  *	jmc_home.c	the search for a joint's zero
  *	jmc_motor.c	a motor, its joint, encoder, switch and faults
  *	jmc_params.c	what the board has stored
- *	jmc_say.c	what it says
- *	jmc_obey.c	what it does on command
+ *	jmc_tx.c	what it sends
+ *	jmc_rx.c	what it does on command
  *	jmc_board.c	what it hears, and its time
  *	hubo_boards.h	the boards of a robot file; faults on command, report
  */
@@ -92,14 +92,14 @@ static inline double jmc_board_i7(uint8_t from)
 	return from & 0x80 ? -(from & 0x7F) : from;
 }
 
-/* ---- jmc_obey.c ---- */
+/* ---- jmc_rx.c ---- */
 
 /* A command without a reply.  false: there is no such command, or its length is wrong. */
-bool jmc_obey(struct jmc_board *board, const struct frame *frame, int64_t t_ns);
+bool jmc_rx(struct jmc_board *board, const struct frame *frame, int64_t t_ns);
 
-/* ---- jmc_say.c ---- */
+/* ---- jmc_tx.c ---- */
 
 /* The reply to a request.  false: there is none. */
-bool jmc_say(const struct jmc_board *board, const struct frame *request, struct frame *reply);
+bool jmc_tx(const struct jmc_board *board, const struct frame *request, struct frame *reply);
 
 #endif

@@ -12,10 +12,10 @@ static const struct {
 	const char *line;
 } commands[] = {
 	{ "run", sim_run, "play the devices of a robot file" },
-	{ "fault", sim_ask, "break something in one of them, or mend it" },
-	{ "push", sim_ask, "push a joint or the body" },
-	{ "set", sim_ask, "change how one behaves" },
-	{ "report", sim_ask, "show what they do" },
+	{ "fault", sim_cli, "break something in one of them, or mend it" },
+	{ "push", sim_cli, "push a joint or the body" },
+	{ "set", sim_cli, "change how one behaves" },
+	{ "report", sim_cli, "show what they do" },
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 

@@ -22,7 +22,7 @@
  *	sim_keep.c	where the body is, for the robotsim that follows
  *	sim_control.c	RUN/robotsim: faults, pushes, reports, on command
  *	sim_run.c	robotsim run
- *	sim_ask.c	robotsim fault, push, set, report
+ *	sim_cli.c	robotsim fault, push, set, report
  */
 #ifndef DAEMONS_ROBOTSIM_SIM_H
 #define DAEMONS_ROBOTSIM_SIM_H
@@ -289,6 +289,6 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 /* ---- commands ---- */
 
 int sim_run(int argc, char **argv);
-int sim_ask(int argc, char **argv); /* fault, push, set, report */
+int sim_cli(int argc, char **argv); /* fault, push, set, report */
 
 #endif

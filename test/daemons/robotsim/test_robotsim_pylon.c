@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "can/bus/frame_text.h"
-#include "daemons/robotsim/pylon.h"
+#include "daemons/robotsim/sim_pylon.h"
 #include "test/daemons/robotsim/robotsim_unit.h"
 #include "test/lib/testcase.h"
 

@@ -1,4 +1,4 @@
-/* jmc_say.c: what a simulated joint board of Hubo says. */
+/* jmc_tx.c: what a simulated joint board of Hubo says. */
 #include <math.h>
 
 #include "daemons/robotsim/jmc_board.h"
@@ -105,7 +105,7 @@ static void currents(const struct jmc_board *b, struct frame *f)
 	}
 }
 
-bool jmc_say(const struct jmc_board *b, const struct frame *request, struct frame *f)
+bool jmc_tx(const struct jmc_board *b, const struct frame *request, struct frame *f)
 {
 	const uint32_t number = (uint32_t)b->settings.number;
 	const uint8_t code = request->data[1], which = request->len > 2 ? request->data[2] : 0;

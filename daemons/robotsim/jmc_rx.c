@@ -1,4 +1,4 @@
-/* jmc_obey.c: what a simulated joint board of Hubo does on command. */
+/* jmc_rx.c: what a simulated joint board of Hubo does on command. */
 #include "daemons/robotsim/jmc_board.h"
 
 #define ALL 0xF
@@ -73,7 +73,7 @@ static bool pwm_fits(const struct jmc_board *b, const struct frame *f)
 	return f->len == 3 + b->motors_n;
 }
 
-bool jmc_obey(struct jmc_board *b, const struct frame *f, int64_t t_ns)
+bool jmc_rx(struct jmc_board *b, const struct frame *f, int64_t t_ns)
 {
 	const uint8_t code = f->data[1], value = f->data[2];
 

@@ -1,7 +1,7 @@
-/* orion.c: the cells of a simulated battery on the bus, written from hw-docs/bms.md. */
+/* sim_orion.c: the cells of a simulated battery on the bus, written from hw-docs/bms.md. */
 #include <math.h>
 
-#include "daemons/robotsim/pylon.h"
+#include "daemons/robotsim/sim_pylon.h"
 
 #define CELL_MOHM 2.5
 #define BALANCED_ABOVE_V 3.6 /* a cell above it is shunted */

@@ -1,10 +1,10 @@
-/* pylon.h: a simulated battery.
+/* sim_pylon.h: a simulated battery.
  *
- *	pylon.c		the kind: the pack and its telegram as a Pylontech pack sends it
- *	orion.c		the broadcast of its cells as an Orion BMS sends it
+ *	sim_pylon.c		the kind: the pack and its telegram as a Pylontech pack sends it
+ *	sim_orion.c		the broadcast of its cells as an Orion BMS sends it
  */
-#ifndef DAEMONS_ROBOTSIM_PYLON_H
-#define DAEMONS_ROBOTSIM_PYLON_H
+#ifndef DAEMONS_ROBOTSIM_SIM_PYLON_H
+#define DAEMONS_ROBOTSIM_SIM_PYLON_H
 
 #include "daemons/bms/bmsd_settings.h"
 #include "daemons/robotsim/sim.h"

@@ -1,4 +1,4 @@
-/* sim_ask.c: robotsim fault, push, set, report: questions to the robotsim that runs. */
+/* sim_cli.c: robotsim fault, push, set, report: questions to the robotsim that runs. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -182,7 +182,7 @@ static const struct options verbs[] = {
 	},
 };
 
-int sim_ask(int argc, char **argv)
+int sim_cli(int argc, char **argv)
 {
 	const char *verb = argv[0];
 	const struct options *row = verbs;

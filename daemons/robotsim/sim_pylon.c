@@ -1,5 +1,5 @@
-/* pylon.c: a simulated Pylontech pack, written from hw-docs/bms.md: charge, temperature, cells, faults. */
-#include "daemons/robotsim/pylon.h"
+/* sim_pylon.c: a simulated Pylontech pack, written from hw-docs/bms.md: charge, temperature, cells, faults. */
+#include "daemons/robotsim/sim_pylon.h"
 
 #include <math.h>
 #include <string.h>
