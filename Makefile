@@ -133,8 +133,8 @@ FUZZ_OBJECTS = $(foreach folder,config/base config/settings channels/ach channel
 	can/canopen can/log launch/file,$(call parts,$(folder))) $(call object,can/bus/frame*.c daemons/drv/drv_ref.c \
 	daemons/drv/drv_tick_parse.c daemons/imu/dmu.c daemons/imu/imu.c daemons/imu/mti.c daemons/ft/ati.c \
 	daemons/bms/orion.c daemons/bms/pylon.c daemons/hubo/jmc*.c daemons/hubo/hubo_table.c daemons/amc/amc.c \
-	daemons/pcio/pcio.c daemons/robotiq/robotiq.c launch/achweb/client.c launch/achweb/guard.c \
-	launch/achweb/fresh.c launch/achweb/handshake.c launch/achweb/http.c launch/achweb/order.c \
+	daemons/pcio/pcio.c daemons/robotiq/robotiq.c launch/achweb/client.c launch/achweb/request_check.c \
+	launch/achweb/fresh.c launch/achweb/handshake.c launch/achweb/http.c launch/achweb/post_body.c \
 	launch/achweb/proof.c launch/achweb/studio*.c launch/achweb/token.c launch/achweb/wsock.c)
 
 PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 
 #define ANSWER_NS 1000000000
 
@@ -134,7 +134,7 @@ int attach_question(const char *name, const char *question, char *answer, size_t
 	r = run_path(path, rest, errors);
 	if (r)
 		return r;
-	r = query_ask(path, question, answer, size, clock_now_ns() + ANSWER_NS, errors);
+	r = rpc_call(path, question, answer, size, clock_now_ns() + ANSWER_NS, errors);
 	if (r && r != -EINVAL)
 		attach_explain(name, path, r, errors);
 	return r;

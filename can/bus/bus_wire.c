@@ -16,7 +16,7 @@
 #include "can/bus/attach.h"
 #include "can/bus/bus_backend.h"
 #include "channels/clock/clock.h"
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 
 #define RETRY_NS 10000000    /* between two attempts to attach */
 #define ANSWER_NS 1000000000 /* canwire answers within that, or it is not well */
@@ -118,7 +118,7 @@ static int take_answer(struct bus_wire *w)
 	if (r)
 		return r;
 	w->bell = fds[2];
-	w->hub = query_peer(w->socket);
+	w->hub = rpc_peer(w->socket);
 	w->wire = &w->page->buses[answer.bus];
 	w->controller = &w->wire->controllers[answer.controller];
 	w->tx_head = w->rx_tail = 0;
@@ -135,7 +135,7 @@ static int ask(struct bus_wire *w, int64_t deadline_ns)
 {
 	int r;
 
-	w->socket = query_connect_by(w->path, deadline_ns);
+	w->socket = rpc_connect_by(w->path, deadline_ns);
 	if (w->socket < 0)
 		return w->socket;
 	r = add_fd(w, w->socket);
@@ -198,7 +198,7 @@ static void ring(struct bus_wire *w, int64_t now_ns)
 		(void)!write(w->bell, &one, sizeof(one));
 }
 
-static int wire_send(struct bus *bus, const struct frame *frame)
+static int canwire_send(struct bus *bus, const struct frame *frame)
 {
 	struct bus_wire *w = of(bus);
 	struct wire_tx *slot;
@@ -543,6 +543,6 @@ const struct bus_ops bus_wire_ops = {
 	.pending = wire_pending,
 	.paused = wire_paused,
 	.receive = wire_receive,
-	.send = wire_send,
+	.send = canwire_send,
 	.flush = wire_flush,
 };

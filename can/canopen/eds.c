@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "config/base/grow.h"
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 #include "config/base/text.h"
 
 #define LINE_MAX_BYTES 256
@@ -196,7 +196,7 @@ int eds_read(struct eds *eds, const char *path, struct error_sink *errors)
 	int status = text ? 0 : -errno;
 
 	if (text) {
-		source_note(path, fileno(file));
+		read_files_note(path, fileno(file));
 		len = fread(text, 1, FILE_MAX, file);
 		status = ferror(file) ? -errno : 0;
 	}

@@ -1,4 +1,4 @@
-/* sender.c: frames to the buses of some routes, and what becomes of them. */
+/* sender.c: frames to the buses of a map, and what becomes of them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 
 #include "can/replay/sender.h"
 #include "channels/clock/clock.h"
+#include "config/base/duration.h"
 #include "config/base/json.h"
-#include "config/base/span.h"
 #include "config/settings/program.h"
 
 #define RETRY_NS 1000000      /* between two tries when the queue is full and no echo comes */
@@ -16,7 +16,7 @@
 
 /* ---- waiting ---- */
 
-static void take_echoes(const struct sender *s, struct route_bus *b)
+static void take_echoes(const struct sender *s, struct bus_map_bus *b)
 {
 	struct bus_frame got[ECHOES];
 	int n;
@@ -30,26 +30,26 @@ static void take_echoes(const struct sender *s, struct route_bus *b)
 
 int sender_wait(struct sender *s, int64_t until_ns)
 {
-	struct clock_fd fds[1 + ROUTE_BUSES_MAX] = { { .fd = s->stop_fd, .events = POLLIN } };
-	struct routes *routes = s->routes;
+	struct clock_fd fds[1 + BUS_MAP_BUSES_MAX] = { { .fd = s->stop_fd, .events = POLLIN } };
+	struct bus_map *map = s->map;
 	int64_t now;
 	int r;
 
-	for (size_t i = 0; i < routes->buses; i++) {
-		const struct bus *bus = routes->bus[i].bus;
+	for (size_t i = 0; i < map->buses; i++) {
+		const struct bus *bus = map->bus[i].bus;
 
 		fds[1 + i] = (struct clock_fd){ .fd = bus ? bus_fd(bus) : -1, .events = POLLIN };
 		if (bus && bus_next_ns(bus) < until_ns)
 			until_ns = bus_next_ns(bus);
 	}
-	r = clock_wait(fds, 1 + routes->buses, until_ns);
+	r = clock_wait(fds, 1 + map->buses, until_ns);
 	if (r < 0) {
 		program_fail("cannot wait: %s", strerror(-r));
 		return -1;
 	}
 	now = clock_now_ns();
-	for (size_t i = 0; i < routes->buses; i++) {
-		struct route_bus *b = &routes->bus[i];
+	for (size_t i = 0; i < map->buses; i++) {
+		struct bus_map_bus *b = &map->bus[i];
 
 		if (b->bus && (fds[1 + i].ready || bus_next_ns(b->bus) <= now))
 			take_echoes(s, b);
@@ -60,7 +60,7 @@ int sender_wait(struct sender *s, int64_t until_ns)
 /* ---- sending ---- */
 
 /* 0, or -1: that ends it. */
-static int not_sent(struct route_bus *b, const struct log_record *r, int error)
+static int not_sent(struct bus_map_bus *b, const struct log_record *r, int error)
 {
 	switch (-error) {
 	case ENETDOWN:
@@ -81,7 +81,7 @@ static int not_sent(struct route_bus *b, const struct log_record *r, int error)
 	}
 }
 
-static int refused(struct sender *s, struct route_bus *b)
+static int refused(struct sender *s, struct bus_map_bus *b)
 {
 	if (!b->refused++)
 		program_say("%s: its queue has been full for %g s: does a node acknowledge? Frames are left out",
@@ -89,7 +89,7 @@ static int refused(struct sender *s, struct route_bus *b)
 	return 0;
 }
 
-int sender_send(struct sender *s, struct route_bus *b, const struct log_record *r, int64_t due_ns)
+int sender_send(struct sender *s, struct bus_map_bus *b, const struct log_record *r, int64_t due_ns)
 {
 	int error;
 
@@ -119,7 +119,7 @@ int sender_send(struct sender *s, struct route_bus *b, const struct log_record *
 /* ---- the end ---- */
 
 /* An echo that found no room in our own receive buffer is one nevertheless. */
-static uint64_t unconfirmed(const struct route_bus *b)
+static uint64_t unconfirmed(const struct bus_map_bus *b)
 {
 	const struct bus_stats *stats = b->bus ? bus_stats(b->bus) : NULL;
 	uint64_t reported = stats ? stats->confirmed + stats->dropped : 0;
@@ -135,8 +135,8 @@ static struct total add_up(const struct sender *s)
 {
 	struct total t = { 0 };
 
-	for (size_t i = 0; i < s->routes->buses; i++) {
-		const struct route_bus *b = &s->routes->bus[i];
+	for (size_t i = 0; i < s->map->buses; i++) {
+		const struct bus_map_bus *b = &s->map->bus[i];
 
 		t.sent += b->sent;
 		t.unconfirmed += unconfirmed(b);
@@ -161,8 +161,8 @@ static struct total confirm(struct sender *s)
 /* Frames that a bus did not confirm were not acknowledged, even if its queue never was full. */
 static void explain(const struct sender *s)
 {
-	for (size_t i = 0; i < s->routes->buses; i++) {
-		const struct route_bus *b = &s->routes->bus[i];
+	for (size_t i = 0; i < s->map->buses; i++) {
+		const struct bus_map_bus *b = &s->map->bus[i];
 		const uint64_t n = unconfirmed(b);
 
 		if (n && !b->refused)
@@ -177,13 +177,13 @@ static void explain(const struct sender *s)
 
 static void print(const struct sender *s, const struct sender_log *log, const struct program_count *counts, size_t n)
 {
-	char took[SPAN_TEXT_MAX], p50[SPAN_TEXT_MAX], p99[SPAN_TEXT_MAX], max[SPAN_TEXT_MAX];
+	char took[DURATION_TEXT_MAX], p50[DURATION_TEXT_MAX], p99[DURATION_TEXT_MAX], max[DURATION_TEXT_MAX];
 	const uint64_t sent = counts[0].n;
 
-	printf("%" PRIu64 " frame%s sent in %s", sent, sent == 1 ? "" : "s", span_text(took, log->took_ns));
+	printf("%" PRIu64 " frame%s sent in %s", sent, sent == 1 ? "" : "s", duration_text(took, log->took_ns));
 	if (s->late.count)
-		printf("; late p50 %s, p99 %s, max %s", span_text(p50, hist_quantile(&s->late, 0.5)),
-		       span_text(p99, hist_quantile(&s->late, 0.99)), span_text(max, s->late.max_ns));
+		printf("; late p50 %s, p99 %s, max %s", duration_text(p50, hist_quantile(&s->late, 0.5)),
+		       duration_text(p99, hist_quantile(&s->late, 0.99)), duration_text(max, s->late.max_ns));
 	printf("\n");
 	for (size_t i = 0; i < n; i++)
 		if (counts[i].n && counts[i].text)

@@ -1,19 +1,19 @@
-/* sender.h: frames to the buses of some routes, what becomes of them, and the wait in between. */
+/* sender.h: frames to the buses of a map, what becomes of them, and the wait in between. */
 #ifndef CAN_REPLAY_SENDER_H
 #define CAN_REPLAY_SENDER_H
 
+#include "can/log/bus_map.h"
 #include "can/log/log.h"
-#include "can/log/route.h"
 #include "config/base/hist.h"
 
 struct sender {
-	struct routes *routes;
+	struct bus_map *map;
 	int stop_fd;	     /* readable: stop */
 	int64_t max_late_ns; /* a full queue is tried again for so long */
 	bool untimed;	     /* moments mean nothing: late stays empty */
 	struct hist late;    /* when it was handed over less when it was due */
-	/* Called for each frame of another program, if the routes listen; may be NULL. */
-	void (*heard)(void *to, const struct route_bus *b, const struct bus_frame *got);
+	/* Called for each frame of another program, if the map listens; may be NULL. */
+	void (*heard)(void *to, const struct bus_map_bus *b, const struct bus_frame *got);
 	void *heard_to;
 };
 
@@ -26,7 +26,7 @@ int sender_wait(struct sender *s, int64_t until_ns);
 
 /* Hands the frame over, or counts why not; reports a change of the bus once on stderr.  A full queue is waited
  * for.  0, SENDER_STOP, or less than 0: failed, and a line was said. */
-int sender_send(struct sender *s, struct route_bus *b, const struct log_record *r, int64_t due_ns);
+int sender_send(struct sender *s, struct bus_map_bus *b, const struct log_record *r, int64_t due_ns);
 
 /* Of the log that is sent. */
 struct sender_log {

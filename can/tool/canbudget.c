@@ -8,7 +8,7 @@
 #include "can/bus/bits_fd.h"
 #include "can/bus/frame_text.h"
 #include "can/load/budget.h"
-#include "can/log/ids.h"
+#include "can/log/id_filter.h"
 #include "can/log/log.h"
 #include "can/tool/budget_plan.h"
 #include "can/tool/budget_show.h"
@@ -158,7 +158,8 @@ static bool wants_bus(const struct settings_strings *buses, const char *bus)
 	return !buses->n;
 }
 
-static int read_log(const struct canbudget_options *want, const struct ids *ids, struct log *log, struct budget *b)
+static int read_log(const struct canbudget_options *want, const struct id_filter *ids, struct log *log,
+		    struct budget *b)
 {
 	struct bar bar = { .unit = "frames" };
 	struct log_record r;
@@ -168,7 +169,7 @@ static int read_log(const struct canbudget_options *want, const struct ids *ids,
 	while ((status = log_next(log, &r)) > 0) {
 		if (r.line % 4096 == 0)
 			bar_draw(&bar, b->frames, b->frames, clock_now_ns(), CLOCK_NEVER);
-		if (!wants_bus(&want->bus, r.bus) || (!(r.frame.id & FRAME_ERR) && !ids_want(ids, &r.frame)))
+		if (!wants_bus(&want->bus, r.bus) || (!(r.frame.id & FRAME_ERR) && !id_filter_want(ids, &r.frame)))
 			continue;
 		if (budget_add(b, r.bus, r.t_ns, &r.frame)) {
 			bar_clear(&bar);
@@ -214,11 +215,11 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 					 .window_ns = want->window_ns,
 					 .over_ns = want->over_ns } };
 	const struct budget_show show = { .path = path, .assumed = nominal->assumed, .order = want->sort };
-	static struct ids ids;
+	static struct id_filter ids;
 	static struct log log;
 	int status;
 
-	if (ids_read(&ids, &want->only, &want->not, &program_errors))
+	if (id_filter_read(&ids, &want->only, &want->not, &program_errors))
 		return PROGRAM_WRONG;
 	if (log_open(&log, path, 0, &program_errors))
 		return PROGRAM_FAILED;

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 
 #include "can/bus/bus.h"
-#include "can/log/ids.h"
+#include "can/log/id_filter.h"
 #include "can/log/log.h"
-#include "can/log/tap.h"
+#include "can/log/recorded_bus.h"
 #include "channels/clock/clock.h"
 #include "channels/rec/writer.h"
 #include "channels/tool/tool.h"
-#include "config/base/span.h"
+#include "config/base/duration.h"
 #include "config/settings/program.h"
 
 #define RECORD_BUSES_MAX 60
@@ -24,7 +24,7 @@
 #define RECORD_ROUNDS 16	      /* of reading, at the end */
 
 struct record_bus {
-	struct tap tap;
+	struct recorded_bus tap;
 	uint64_t frames, lost;
 	uint64_t unnoted; /* lost frames that the file does not mention yet */
 };
@@ -36,9 +36,9 @@ struct record {
 	bool errors, wait, force;
 
 	struct record_bus bus[RECORD_BUSES_MAX];
-	struct tap_held *held[RECORD_BUSES_MAX];
+	struct recorded_bus_held *held[RECORD_BUSES_MAX];
 	size_t n;
-	struct ids ids;
+	struct id_filter ids;
 	struct writer *writer;
 	int64_t real_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at the start: a clock that is set moves no line */
 	uint64_t frames, lost, left;
@@ -89,7 +89,7 @@ static void lose(struct record *rec, struct record_bus *b, uint64_t n)
 	rec->lost += n;
 }
 
-static void put_frame(struct record *rec, struct record_bus *b, const struct tap_entry *e)
+static void put_frame(struct record *rec, struct record_bus *b, const struct recorded_bus_entry *e)
 {
 	char line[LOG_WRITE_MAX];
 	size_t len = log_write_line(line, e->t_ns + rec->real_ns, b->tap.name, &e->frame);
@@ -102,7 +102,7 @@ static void put_frame(struct record *rec, struct record_bus *b, const struct tap
 	}
 }
 
-static void put_note(struct record *rec, const struct record_bus *b, const struct tap_entry *e)
+static void put_note(struct record *rec, const struct record_bus *b, const struct recorded_bus_entry *e)
 {
 	char line[LOG_WRITE_MAX];
 	int len = snprintf(line, sizeof(line), "# %s: %s\n", b->tap.name, e->note);
@@ -113,10 +113,10 @@ static void put_note(struct record *rec, const struct record_bus *b, const struc
 /* Writes the frames that no bus can precede any more. */
 static void put_held(struct record *rec, int64_t horizon_ns)
 {
-	const struct tap_entry *e;
+	const struct recorded_bus_entry *e;
 	size_t i;
 
-	while (rec->left && (e = tap_next(rec->held, rec->n, horizon_ns, &i))) {
+	while (rec->left && (e = recorded_bus_next(rec->held, rec->n, horizon_ns, &i))) {
 		struct record_bus *b = &rec->bus[i];
 
 		if (e->note) {
@@ -138,10 +138,10 @@ static bool read_buses(struct record *rec, const struct clock_fd *ready)
 	bool more = false;
 
 	for (size_t i = 0; i < rec->n; i++) {
-		struct tap *t = &rec->bus[i].tap;
+		struct recorded_bus *t = &rec->bus[i].tap;
 
 		if (!t->ended && (!ready || ready[i].ready || t->more || now >= bus_next_ns(t->bus)))
-			tap_receive(t, &rec->ids, rec->errors);
+			recorded_bus_receive(t, &rec->ids, rec->errors);
 		if (t->more && t->held->newest_ns < behind)
 			behind = t->held->newest_ns;
 		more |= t->more;
@@ -165,10 +165,10 @@ static void print_summary(const struct record *rec, int64_t took_ns)
 {
 	FILE *to = strcmp(rec->file, "-") ? stdout : stderr;
 	struct writer_stats s = writer_stats(rec->writer);
-	char took[SPAN_TEXT_MAX];
+	char took[DURATION_TEXT_MAX];
 
-	fprintf(to, "%" PRIu64 " frame%s in %s, %.1f MB", s.items, s.items == 1 ? "" : "s", span_text(took, took_ns),
-		(double)s.bytes * 1e-6);
+	fprintf(to, "%" PRIu64 " frame%s in %s, %.1f MB", s.items, s.items == 1 ? "" : "s",
+		duration_text(took, took_ns), (double)s.bytes * 1e-6);
 	if (s.pieces)
 		fprintf(to, " in %u file%s", s.pieces, s.pieces == 1 ? "" : "s");
 	fprintf(to, ", %" PRIu64 " lost", rec->lost);
@@ -188,7 +188,7 @@ static int64_t prepare(const struct record *rec, struct clock_fd *fds, int64_t w
 	const int64_t held_ns = clock_now_ns() + RECORD_HOLD_NS;
 
 	for (size_t i = 0; i < rec->n; i++) {
-		const struct tap *t = &rec->bus[i].tap;
+		const struct recorded_bus *t = &rec->bus[i].tap;
 		const int64_t bus_ns = t->ended ? CLOCK_NEVER : bus_next_ns(t->bus);
 
 		fds[i] = (struct clock_fd){ .fd = t->ended ? -1 : bus_fd(t->bus), .events = POLLIN };
@@ -290,14 +290,14 @@ static int open_buses(struct record *rec)
 		.later = rec->wait,
 		.receive_buffer = RECORD_SOCKET_BYTES,
 	};
-	int n = rec->ids.all ? -E2BIG : ids_filters(&rec->ids, filters, BUS_FILTERS_MAX);
+	int n = rec->ids.all ? -E2BIG : id_filter_filters(&rec->ids, filters, BUS_FILTERS_MAX);
 
-	if (n >= 0) { /* else ids_want checks each frame here */
+	if (n >= 0) { /* else id_filter_want checks each frame here */
 		options.filters = filters;
 		options.filters_n = (size_t)n;
 	}
 	for (size_t i = 0; i < rec->n; i++) {
-		if (tap_open(&rec->bus[i].tap, &options))
+		if (recorded_bus_open(&rec->bus[i].tap, &options))
 			return PROGRAM_FAILED;
 		rec->held[i] = rec->bus[i].tap.held;
 	}
@@ -325,9 +325,9 @@ static bool same_file(const char *bus, const char *file)
 
 static int read_bus(struct record *rec, const char *text)
 {
-	struct tap *t = &rec->bus[rec->n].tap;
+	struct recorded_bus *t = &rec->bus[rec->n].tap;
 
-	if (tap_read(t, text))
+	if (recorded_bus_read(t, text))
 		return PROGRAM_WRONG;
 	for (size_t i = 0; i < rec->n; i++)
 		if (!strcmp(t->name, rec->bus[i].tap.name))
@@ -343,7 +343,7 @@ static int check(struct record *rec, struct writer_options *writer, int64_t *for
 	if (program_time("--for", rec->for_s, false, for_ns) ||
 	    program_time("--every", rec->every, false, &writer->every_ns) ||
 	    program_size("--rotate", rec->rotate, &writer->rotate_bytes) ||
-	    ids_read(&rec->ids, &rec->only, &rec->without, &program_errors))
+	    id_filter_read(&rec->ids, &rec->only, &rec->without, &program_errors))
 		return PROGRAM_WRONG;
 	if (rec->rotate || rec->every) {
 		if (!strcmp(rec->file, "-"))
@@ -394,6 +394,6 @@ int main(int argc, char **argv)
 		status = run(&rec, for_ns);
 	writer_close(rec.writer);
 	for (size_t i = 0; i < rec.n; i++)
-		tap_close(&rec.bus[i].tap);
+		recorded_bus_close(&rec.bus[i].tap);
 	return status;
 }

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "can/log/ids.h"
+#include "can/log/bus_map.h"
+#include "can/log/id_filter.h"
 #include "can/log/log.h"
-#include "can/log/route.h"
-#include "can/replay/closed.h"
+#include "can/replay/replay_live.h"
 #include "can/replay/sender.h"
 #include "can/tool/can_tool.h"
 #include "channels/clock/clock.h"
@@ -30,14 +30,14 @@
 struct replay {
 	const char *speed, *max_gap, *max_late, *from, *until, *pause;
 	int64_t loop;
-	struct settings_strings map, only, without;
+	struct settings_strings maps, only, without;
 	bool lenient, errors, json, dry_run, rx_only, tx_only;
 
 	const char *file;
 	bool again; /* it can be read more than once */
 	struct log log;
-	struct ids ids;
-	struct routes routes;
+	struct id_filter ids;
+	struct bus_map map;
 	struct schedule schedule;
 	struct sender sender;
 	struct bar bar;
@@ -55,11 +55,11 @@ struct replay {
 	uint64_t frames;  /* so far */
 	int64_t start_ns; /* when the first was due */
 	struct sender_log of_log;
-	struct closed closed;
+	struct replay_live closed;
 };
 
 static const struct settings_row rows[] = {
-	SETTINGS_STRINGS("map", struct replay, map,
+	SETTINGS_STRINGS("map", struct replay, maps,
 			 "send the frames of OLD to NEW; none: leave them out; *: all others", .value = "OLD=NEW"),
 	SETTINGS_STRING("speed", struct replay, speed, "1",
 			"2: twice as fast; max: as fast as the bus takes the frames", .value = "X"),
@@ -190,25 +190,25 @@ static int has_direction(const struct replay *play, const struct log_record *r)
 }
 
 /* Where a record goes; NULL: nowhere.  0, or PROGRAM_FAILED after a line. */
-static int choose(struct replay *play, struct log_record *r, struct route_bus **to)
+static int choose(struct replay *play, struct log_record *r, struct bus_map_bus **to)
 {
-	struct route *route = routes_of(&play->routes, r->bus);
+	struct bus_map_entry *entry = bus_map_of(&play->map, r->bus);
 	bool wanted;
 	int direction;
 
 	*to = NULL;
-	if (!route)
-		return program_fail("%s:%" PRIu64 ": more than %d buses", play->log.path, r->line, ROUTE_BUSES_MAX);
+	if (!entry)
+		return program_fail("%s:%" PRIu64 ": more than %d buses", play->log.path, r->line, BUS_MAP_BUSES_MAX);
 	if (!play->begun)
 		play->first_ns = play->newest_ns = r->t_ns;
 	play->begun = true;
-	wanted = in_window(play, r->t_ns) && (r->frame.id & FRAME_ERR || ids_want(&play->ids, &r->frame));
+	wanted = in_window(play, r->t_ns) && (r->frame.id & FRAME_ERR || id_filter_want(&play->ids, &r->frame));
 	take_out_jumps(play, r);
 	direction = has_direction(play, r);
 	if (direction == PROGRAM_FAILED)
 		return PROGRAM_FAILED;
-	if (route->to && wanted && direction)
-		*to = route->to;
+	if (entry->to && wanted && direction)
+		*to = entry->to;
 	return 0;
 }
 
@@ -224,13 +224,13 @@ static int check_names(const struct replay *play)
 	char seen[160];
 	struct text_out out = text_out(seen, sizeof(seen));
 
-	for (size_t i = 0; i < play->routes.n; i++)
-		if (play->routes.route[i].seen)
-			text_add(&out, "%s%s", out.len ? ", " : "", play->routes.route[i].from);
-	for (size_t i = 0; i < play->routes.n; i++) {
-		const struct route *r = &play->routes.route[i];
+	for (size_t i = 0; i < play->map.n; i++)
+		if (play->map.entry[i].seen)
+			text_add(&out, "%s%s", out.len ? ", " : "", play->map.entry[i].from);
+	for (size_t i = 0; i < play->map.n; i++) {
+		const struct bus_map_entry *r = &play->map.entry[i];
 
-		if (!r->seen && r != play->routes.others)
+		if (!r->seen && r != play->map.others)
 			return program_fail("--map: %s has no frame of %s%s%s", play->file, r->from,
 					    *seen ? "; it has those of " : "", seen);
 	}
@@ -248,7 +248,7 @@ static void count_file(struct replay *play)
 static int scan(struct replay *play)
 {
 	struct log_record r;
-	struct route_bus *to;
+	struct bus_map_bus *to;
 	int n = 0;
 
 	bar_start(&play->bar, clock_now_ns());
@@ -264,7 +264,7 @@ static int scan(struct replay *play)
 			continue;
 		}
 		to->wanted = true;
-		routes_will_send(to, &r.frame);
+		bus_map_will_send(to, &r.frame);
 		play->total++;
 	}
 	bar_clear(&play->bar);
@@ -285,10 +285,10 @@ static int scan(struct replay *play)
 /* Those that frames go to; from a pipe those of the command line, the others follow with their first frame. */
 static int open_buses(struct replay *play)
 {
-	for (size_t i = 0; i < play->routes.buses; i++) {
-		struct route_bus *b = &play->routes.bus[i];
+	for (size_t i = 0; i < play->map.buses; i++) {
+		struct bus_map_bus *b = &play->map.bus[i];
 
-		if ((b->wanted || !play->again) && routes_open(&play->routes, b))
+		if ((b->wanted || !play->again) && bus_map_open(&play->map, b))
 			return PROGRAM_FAILED;
 	}
 	return 0;
@@ -320,12 +320,12 @@ static void start(struct replay *play, const struct log_record *r)
 }
 
 /* 0, SENDER_STOP, or less than 0: failed. */
-static int play_record(struct replay *play, struct route_bus *b, const struct log_record *r)
+static int play_record(struct replay *play, struct bus_map_bus *b, const struct log_record *r)
 {
 	int64_t due_ns;
 	int stop = 0;
 
-	if (!play->dry_run && !b->bus && routes_open(&play->routes, b))
+	if (!play->dry_run && !b->bus && bus_map_open(&play->map, b))
 		return -1;
 	if (!play->frames)
 		start(play, r);
@@ -351,7 +351,7 @@ static int play_record(struct replay *play, struct route_bus *b, const struct lo
 static int play_pass(struct replay *play)
 {
 	struct log_record r;
-	struct route_bus *to;
+	struct bus_map_bus *to;
 	int n = 0, stop = 0;
 
 	while (!stop && !(play->again && play->in_pass == play->total) && (n = log_next(&play->log, &r)) > 0) {
@@ -402,13 +402,13 @@ static int play_file(struct replay *play)
 static int load(struct replay *play)
 {
 	struct log_record r;
-	struct route_bus *to;
+	struct bus_map_bus *to;
 	int n = 0;
 
 	while (!stopped && (n = log_next(&play->log, &r)) > 0) {
 		if (choose(play, &r, &to))
 			return PROGRAM_FAILED;
-		if (to && closed_add(&play->closed, &play->routes, to, &r))
+		if (to && replay_live_add(&play->closed, &play->map, to, &r))
 			return PROGRAM_FAILED;
 	}
 	return n < 0 ? PROGRAM_FAILED : 0;
@@ -416,14 +416,14 @@ static int load(struct replay *play)
 
 static int close_loop(struct replay *play)
 {
-	int status = closed_open(&play->closed, &play->routes);
+	int status = replay_live_open(&play->closed, &play->map);
 
-	play->routes.listen = true;
+	play->map.listen = true;
 	if (!status)
 		status = load(play);
 	if (!status)
 		status = open_buses(play);
-	return status || stopped ? status : closed_run(&play->closed, &play->sender, &play->of_log);
+	return status || stopped ? status : replay_live_run(&play->closed, &play->sender, &play->of_log);
 }
 
 /* ---- the command ---- */
@@ -460,8 +460,8 @@ static int check(struct replay *play)
 	    check_moment("--until", play->until, &play->until_ns) ||
 	    program_time("--max-gap", play->max_gap, false, &play->schedule.max_gap_ns) ||
 	    program_time("--max-late", play->max_late, true, &play->sender.max_late_ns) ||
-	    ids_read(&play->ids, &play->only, &play->without, &program_errors) ||
-	    routes_read(&play->routes, &play->map))
+	    id_filter_read(&play->ids, &play->only, &play->without, &program_errors) ||
+	    bus_map_read(&play->map, &play->maps))
 		return PROGRAM_WRONG;
 	if (play->loop != 1 && !strcmp(play->file, "-"))
 		return program_wrong("--loop: standard input cannot be read twice");
@@ -469,7 +469,7 @@ static int check(struct replay *play)
 		return program_wrong(
 			"--closed-loop: a live driver has its own pace: leave out --loop, --speed, --dry-run");
 	play->closed.json = play->json;
-	return closed_check(&play->closed);
+	return replay_live_check(&play->closed);
 }
 
 static int open_log(struct replay *play)
@@ -535,7 +535,7 @@ int main(int argc, char **argv)
 		return status;
 	if (!play.dry_run && catch_signals())
 		return PROGRAM_FAILED;
-	play.sender.routes = &play.routes;
+	play.sender.map = &play.map;
 	play.sender.stop_fd = stop_fd;
 	play.sender.untimed = play.at_once;
 	status = open_log(&play);
@@ -543,7 +543,7 @@ int main(int argc, char **argv)
 		status = run(&play);
 		log_close(&play.log);
 	}
-	closed_close(&play.closed);
-	routes_close(&play.routes);
+	replay_live_close(&play.closed);
+	bus_map_close(&play.map);
 	return status;
 }

@@ -3,26 +3,26 @@
 
 #include "can/bus/attach.h"
 #include "can/tool/can_tool.h"
-#include "can/tool/wire.h"
+#include "can/tool/canwire.h"
 #include "can/wire/fault.h"
 #include "config/base/nearest.h"
 #include "config/base/text.h"
 #include "config/settings/program.h"
 
-#define AS(help) SETTINGS_STRING("as", struct wire_options, as, ATTACH_HOST, help, .value = "CONTROLLER")
-#define ROBOT SETTINGS_STRING("robot", struct wire_options, robot, NULL, "robot of the bus", .value = "R")
+#define AS(help) SETTINGS_STRING("as", struct canwire_options, as, ATTACH_HOST, help, .value = "CONTROLLER")
+#define ROBOT SETTINGS_STRING("robot", struct canwire_options, robot, NULL, "robot of the bus", .value = "R")
 
 static const struct settings_row send_rows[] = { AS("the controller to send as"), ROBOT, SETTINGS_END };
 static const struct settings_row dump_rows[] = {
 	AS("the controller to listen as"),
-	SETTINGS_INT("count", struct wire_options, count, "", NULL, "1", NULL, "end after that many frames",
+	SETTINGS_INT("count", struct canwire_options, count, "", NULL, "1", NULL, "end after that many frames",
 		     .value = "N"),
-	SETTINGS_BOOL("errors", struct wire_options, errors, "no", "error frames too"),
+	SETTINGS_BOOL("errors", struct canwire_options, errors, "no", "error frames too"),
 	ROBOT,
 	SETTINGS_END,
 };
 static const struct settings_row stats_rows[] = {
-	SETTINGS_BOOL("json", struct wire_options, json, "no", "as JSON"),
+	SETTINGS_BOOL("json", struct canwire_options, json, "no", "as JSON"),
 	ROBOT,
 	SETTINGS_END,
 };
@@ -30,23 +30,23 @@ static const struct settings_row rows[] = { ROBOT, SETTINGS_END };
 
 static const struct command {
 	const char *name, *line;
-	int (*run)(const struct wire_options *w, int argc, char **argv); /* NULL: wire_run */
+	int (*run)(const struct canwire_options *w, int argc, char **argv); /* NULL: canwire_run */
 	const char *about, *arguments;
 	int min, max; /* of them */
 	const struct settings_row *rows;
 	const char *notes;
 } commands[] = {
 	{ "run", "serve buses until stopped", NULL, NULL, NULL, 0, 0, NULL, NULL },
-	{ "send", "send frames and wait until they were on the wire", wire_send,
+	{ "send", "send frames and wait until they were on the wire", canwire_send,
 	  "Sends frames one after the other, each when the previous one was on the wire.", "BUS FRAME...", 2, -1,
 	  send_rows, NULL },
-	{ "dump", "print the frames of a wire, as candump -L does", wire_dump,
+	{ "dump", "print the frames of a wire, as candump -L does", canwire_dump,
 	  "Prints the frames of a wire, a line each as candump -L does, until ^C.", "BUS", 1, 1, dump_rows, NULL },
-	{ "stats", "load, errors, controllers and programs of a bus", wire_stats,
+	{ "stats", "load, errors, controllers and programs of a bus", canwire_stats,
 	  "Shows load, errors, controllers and programs of a bus.", "BUS", 1, 1, stats_rows, NULL },
-	{ "fault", "inject a fault, or clear it", wire_fault, "Breaks something on a bus, or mends it.", "BUS WORD...",
-	  2, -1, rows, fault_help },
-	{ "link", "up, down, reset or restart a controller", wire_link,
+	{ "fault", "inject a fault, or clear it", canwire_fault, "Breaks something on a bus, or mends it.",
+	  "BUS WORD...", 2, -1, rows, fault_help },
+	{ "link", "up, down, reset or restart a controller", canwire_link,
 	  "Controls a controller on a bus, as the owner of the link does.",
 	  "BUS up|down|reset|restart|look|set [CONTROLLER] ...", 2, 5, rows,
 	  "The controller is " ATTACH_HOST " unless another is named.\n"
@@ -57,7 +57,7 @@ static const struct command {
 static int run(const struct command *c, int argc, char **argv)
 {
 	static char program[32];
-	struct wire_options values = { 0 };
+	struct canwire_options values = { 0 };
 	struct options options = { .program = program,
 				   .about = c->about,
 				   .rows = c->rows,
@@ -69,7 +69,7 @@ static int run(const struct command *c, int argc, char **argv)
 	int status;
 
 	if (!c->run)
-		return wire_run(argc, argv);
+		return canwire_run(argc, argv);
 	snprintf(program, sizeof(program), "canwire %s", c->name);
 	status = program_options(&options, &argc, argv);
 	if (status != OPTIONS_RUN)

@@ -33,7 +33,7 @@
 #include "can/wire/engine.h"
 #include "channels/clock/vt_clock.h"
 #include "config/base/error.h"
-#include "config/base/place.h"
+#include "config/base/locked_socket.h"
 
 #define HUB_ATTACHMENTS_MAX 256
 
@@ -76,7 +76,7 @@ struct hub_bus {
 	struct hub *hub;
 	char name[TEXT_NAME_MAX + 1];
 	struct engine_settings settings;
-	struct place place;
+	struct locked_socket place;
 	struct vt_object *seen; /* on a virtual clock: the hash over its frames */
 	struct engine engine;
 	struct hub_controller controllers[WIRE_CONTROLLERS_MAX];

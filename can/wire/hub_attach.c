@@ -17,7 +17,7 @@
 #include "can/bus/attach.h"
 #include "can/wire/hub.h"
 #include "channels/clock/clock.h"
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 
 #define QUESTION_MAX 4096
 #define DOORS_AT_ONCE 32 /* the others are still readable at the next call */
@@ -86,7 +86,7 @@ static void accept_all(struct hub *hub, unsigned int bus)
 			close(fd);
 			continue;
 		}
-		pid = query_peer(fd);
+		pid = rpc_peer(fd);
 		hub->attachments[i] = (struct hub_attachment){
 			.socket = fd,
 			.pid = pid,

@@ -22,7 +22,7 @@
 /* 0, -EBUSY if another canwire has them, or another -errno, with a line in errors. */
 static int take_place(struct hub *hub, struct hub_bus *bus, struct error_sink *errors)
 {
-	const int status = place_take(&bus->place, hub->folder, errors);
+	const int status = locked_socket_take(&bus->place, hub->folder, errors);
 
 	if (!status)
 		hub_add_door(hub, bus->place.listener, HUB_LISTENERS + (uint32_t)(bus - hub->buses));
@@ -46,7 +46,7 @@ void hub_check_places(struct hub *hub)
 
 	follow_folder(hub);
 	for (unsigned int i = 0; i < hub->buses_n; i++)
-		if (!place_is_ours(&hub->buses[i].place, hub->folder))
+		if (!locked_socket_is_ours(&hub->buses[i].place, hub->folder))
 			take_place(hub, &hub->buses[i], &quiet);
 }
 
@@ -78,15 +78,15 @@ int hub_serve(struct hub *hub, const char *name, const struct engine_settings *s
 		return error_refuse(errors, -ENOSPC, "%s: %d buses is the most one canwire serves", name,
 				    WIRE_BUSES_MAX);
 	strcpy(bus->name, name);
-	bus->place = (struct place){ .name = bus->name,
-				     .who = bus->name,
-				     .busy = "is served already",
-				     .backlog = BACKLOG,
-				     .lock = -1,
-				     .listener = -1 };
+	bus->place = (struct locked_socket){ .name = bus->name,
+					     .who = bus->name,
+					     .busy = "is served already",
+					     .backlog = BACKLOG,
+					     .lock = -1,
+					     .listener = -1 };
 	r = take_place(hub, bus, errors);
 	if (r) {
-		place_leave(&bus->place, hub->folder);
+		locked_socket_leave(&bus->place, hub->folder);
 		return r;
 	}
 	bus->hub = hub;
@@ -156,7 +156,7 @@ void hub_close(struct hub *hub)
 		if (hub->attachments[i].socket >= 0)
 			hub_detach(hub, &hub->attachments[i]);
 	for (unsigned int i = 0; i < hub->buses_n; i++)
-		place_leave(&hub->buses[i].place, hub->folder);
+		locked_socket_leave(&hub->buses[i].place, hub->folder);
 	free(hub->buses);
 	if (hub->page)
 		munmap(hub->page, sizeof(*hub->page));

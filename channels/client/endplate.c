@@ -11,7 +11,7 @@
 #include "channels/client/endplate_inside.h"
 #include "channels/client/robot_choice.h"
 #include "channels/clock/clock.h"
-#include "channels/estop/lowering.h"
+#include "channels/estop/estop_lower.h"
 #include "channels/port/request.h"
 
 #define LOOK_NS 10000000 /* how often the file of a channel is looked at */
@@ -263,7 +263,7 @@ static enum msg_level read_level(struct endplate *r, int64_t now_ns)
 	for (struct endplate_device *d = r->devices; d && e->channel[0].open; d = d->next)
 		if (d->seen && !endplate_peek_front(d, &front, now_ns) && front.header.type == d->type->number &&
 		    front.header.t_publish_ns > now_ns - d->max_age_ns)
-			lowering_add(&kept, &front.common, e->boot, e->channel[0].chan.handle->id);
+			estop_lower_add(&kept, &front.common, e->boot, e->channel[0].chan.handle->id);
 	if (kept.base)
 		estop_rule_start(&e->rule, &kept, e->boot);
 	return estop_read(e, now_ns);

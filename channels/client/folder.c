@@ -14,9 +14,9 @@
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "config/base/boot.h"
+#include "config/base/boot_id.h"
 #include "config/base/lines.h"
-#include "config/base/owned.h"
+#include "config/base/safe_path.h"
 
 #define STATE_MAX 512
 #define ROBOT_TEXT_MAX (512 + RUN_PATH_MAX)
@@ -52,7 +52,7 @@ static bool is_in_place(void)
 
 bool folder_is_locked(int lock)
 {
-	return is_in_place() && owned_is_there(lock, run_fd, "lock");
+	return is_in_place() && safe_path_is_there(lock, run_fd, "lock");
 }
 
 bool folder_has(const char *name, mode_t kind)
@@ -91,11 +91,11 @@ static int lock_in(int folder, bool patient, struct error_sink *errors)
 	int fd;
 
 	for (;;) {
-		fd = owned_file(folder, "lock", O_RDWR | O_CREAT, 0600, errors);
+		fd = safe_path_file(folder, "lock", O_RDWR | O_CREAT, 0600, errors);
 		if (fd < 0)
 			return fd;
 		if (!flock(fd, LOCK_EX | LOCK_NB)) {
-			if (owned_is_there(fd, folder, "lock")) /* an achstart that ended well has removed it */
+			if (safe_path_is_there(fd, folder, "lock")) /* an achstart that ended well has removed it */
 				return fd;
 		} else if (!patient || !holder_is_dead(fd) || clock_now_ns() > until_ns) {
 			return report_holder(fd, errors);
@@ -128,7 +128,7 @@ int folder_lock(bool patient, struct error_sink *errors)
 
 int folder_make_states(struct error_sink *errors)
 {
-	const int folder = owned_folder_in(run_fd, "state", 0700, errors);
+	const int folder = safe_path_folder_in(run_fd, "state", 0700, errors);
 
 	replace(&state_fd, folder < 0 ? -1 : folder);
 	return folder < 0 ? folder : 0;
@@ -168,7 +168,7 @@ static int prepare_channels(bool shared, gid_t group, struct error_sink *errors)
 
 	if (!path || !*path || is_roots(path))
 		return 0;
-	folder = owned_folder(path, 0700, errors);
+	folder = safe_path_folder(path, 0700, errors);
 	if (folder < 0)
 		return folder;
 	status = shared ? share(folder, group) : 0;
@@ -223,10 +223,11 @@ int folder_robot_write(const char *name, struct error_sink *errors)
 
 	if (len >= (int)sizeof(text))
 		return error_refuse(errors, -ENAMETOOLONG, "ENDPLATE_PREFIX or ACH_DIR is too long");
-	if (owned_read(run_fd, "robot", kept, sizeof(kept), &(struct error_sink){ 0 }) == len && !strcmp(kept, text))
+	if (safe_path_read(run_fd, "robot", kept, sizeof(kept), &(struct error_sink){ 0 }) == len &&
+	    !strcmp(kept, text))
 		status = 0;
 	else
-		status = owned_write(run_fd, "robot", 0640, text, (size_t)len);
+		status = safe_path_write(run_fd, "robot", 0640, text, (size_t)len);
 	if (status)
 		error_add(errors, "unable to write $RUN/robot: %s", strerror(-status));
 	else
@@ -247,14 +248,14 @@ static const char *take_line(const char *text, const char *key, char *value, siz
 
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors)
 {
-	const int folder = owned_open(path, errors);
+	const int folder = safe_path_open(path, errors);
 	char text[ROBOT_TEXT_MAX];
 	const char *rest = text;
 	int len;
 
 	if (folder < 0)
 		return folder;
-	len = owned_read(folder, "robot", text, sizeof(text), errors);
+	len = safe_path_read(folder, "robot", text, sizeof(text), errors);
 	close(folder);
 	if (len < 0)
 		return len;
@@ -294,10 +295,10 @@ int folder_state_write(const char *name, const struct folder_state *s)
 				 s->ready_ns, s->spawned_ns, s->restarts, lefts[s->left], s->latches);
 
 	/* The folder is not made here: if it is missing, so are all the others, and rundir.c has to see that. */
-	int status = state_fd < 0 ? -ENOENT : owned_write(state_fd, name, 0600, text, (size_t)len);
+	int status = state_fd < 0 ? -ENOENT : safe_path_write(state_fd, name, 0600, text, (size_t)len);
 
 	if (status == -ENOSPC && !unlinkat(run_fd, "room", 0))
-		status = owned_write(state_fd, name, 0600, text, (size_t)len);
+		status = safe_path_write(state_fd, name, 0600, text, (size_t)len);
 	return status;
 }
 
@@ -319,7 +320,7 @@ int folder_reserve(size_t daemons)
 static int read_state(const char *name, char *text, size_t size)
 {
 	const int folder = folder_enter("state", O_PATH);
-	const int len = folder < 0 ? folder : owned_read(folder, name, text, size, &(struct error_sink){ 0 });
+	const int len = folder < 0 ? folder : safe_path_read(folder, name, text, size, &(struct error_sink){ 0 });
 
 	if (folder >= 0)
 		close(folder);
@@ -468,7 +469,7 @@ static void sweep_state(const char *name)
 /* A killed daemon leaves its lock files behind; a lock that is held stays. */
 static void sweep_lock(int folder, const char *name)
 {
-	const int fd = owned_file(folder, name, O_RDWR, 0, &(struct error_sink){ 0 });
+	const int fd = safe_path_file(folder, name, O_RDWR, 0, &(struct error_sink){ 0 });
 
 	if (fd < 0)
 		return;

@@ -20,7 +20,7 @@
 
 /* Makes the folder, and state in it, and keeps both open: from here on everything is done by their descriptors.  The
  * lock's descriptor, to be kept for life; or -EBUSY with a line that names its holder, or -errno with a line: the
- * folder belongs to another user, a link leads to it ... (owned.h).  patient: waits for a lock
+ * folder belongs to another user, a link leads to it ... (safe_path.h).  patient: waits for a lock
  * that will be free in a moment because its holder was killed. */
 int folder_lock(bool patient, struct error_sink *errors);
 /* Is that descriptor's file still the lock, in the folder that others find?  Not after one of them was removed. */
@@ -52,8 +52,8 @@ struct folder_robot {
 /* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; an equal file stays.  0, or -errno with a line:
  * without it a stop could miss the robot. */
 int folder_robot_write(const char *name, struct error_sink *errors);
-/* Of the folder of a robot to talk to (owned_open).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line if
- * it cannot be trusted. */
+/* Of the folder of a robot to talk to (safe_path_open).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line
+ * if it cannot be trusted. */
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors);
 
 /* How a daemon was left, for another achstart.  Wanted: a new process was asked for, which has not begun yet. */

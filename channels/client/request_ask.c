@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "channels/client/ask.h"
-#include "channels/client/pulse.h"
+#include "channels/client/control_call.h"
+#include "channels/client/daemon_state.h"
 #include "channels/port/request.h"
 
 #define LOOK_NS 100000000    /* how often to look whether a channel was replaced */
@@ -30,17 +30,17 @@ static int no_answer(const struct asking *w)
 {
 	char channel[PORT_NAME_MAX], age[64] = ", and publishes nothing";
 	const double within_s = (double)w->a->within_ns / 1e9;
-	struct pulse pulse;
+	struct daemon_state published;
 	int64_t age_ns;
 
 	if (w->cancelled)
 		return error_refuse(w->errors, -ETIMEDOUT, "cancelled, but %s has not said that it has ended%s",
 				    w->a->device, goes_on(w->a));
 	snprintf(channel, sizeof(channel), "%s-state", w->a->device);
-	pulse_init(&pulse, channel);
-	pulse_update(&pulse, clock_now_ns());
-	age_ns = pulse_age_ns(&pulse, clock_now_ns());
-	pulse_close(&pulse);
+	daemon_state_init(&published, channel);
+	daemon_state_update(&published, clock_now_ns());
+	age_ns = daemon_state_age_ns(&published, clock_now_ns());
+	daemon_state_close(&published);
 	if (age_ns != INT64_MAX)
 		snprintf(age, sizeof(age), "; its last state is %.3g s old", (double)age_ns / 1e9);
 	return error_refuse(w->errors, -ETIMEDOUT, "%s has not answered within %g s%s%s", w->a->device, within_s, age,
@@ -65,24 +65,24 @@ static int wait_for(struct asking *w, struct clock_fd fd)
 
 /* ---- through achstart ---- */
 
-static int wait_achstart(struct asking *w, struct ask *ask, struct msg_reply *reply)
+static int wait_achstart(struct asking *w, struct control_call *ask, struct msg_reply *reply)
 {
 	char why[ERROR_LINE_MAX] = "";
 	struct error_sink last = { error_keep_last, why, 0 };
 	int status;
 
-	while (!(status = ask_step(ask, &last))) {
-		status = wait_for(w, ask_fd(ask));
+	while (!(status = control_call_step(ask, &last))) {
+		status = wait_for(w, control_call_fd(ask));
 		if (status < 0)
 			return status;
 		if (status)
-			ask_cancel(ask);
+			control_call_cancel(ask);
 	}
 	if (status < 0)
 		return error_refuse(w->errors, status, "%s%s", why, goes_on(w->a));
 	if (!ask->ok)
 		return error_refuse(w->errors, -EPERM, "%s", ask->error);
-	ask_reply(ask, reply);
+	control_call_reply(ask, reply);
 	return 0;
 }
 
@@ -94,20 +94,21 @@ static int through_achstart(struct asking *w, struct msg_reply *reply)
 	const char *const words[] = { "request", a->device, request_verbs[a->verb],
 				      a->key,	 a->value,  w->deadline_ns ? deadline : NULL,
 				      NULL };
-	const int64_t most_ns = ASK_WITHIN_NS - ASK_GRACE_NS; /* later achstart does not pass it on */
+	const int64_t most_ns = CONTROL_CALL_WITHIN_NS - CONTROL_CALL_GRACE_NS; /* later achstart does not pass it on */
 	struct error_sink last = { error_keep_last, why, 0 };
-	struct ask ask;
+	struct control_call ask;
 	int status;
 
 	snprintf(deadline, sizeof(deadline), "%lld", (long long)w->deadline_ns);
-	status = ask_begin(&ask, words, clock_now_ns() + (a->within_ns < most_ns ? a->within_ns : most_ns), &last);
+	status = control_call_begin(&ask, words, clock_now_ns() + (a->within_ns < most_ns ? a->within_ns : most_ns),
+				    &last);
 	if (status) {
 		if (status != -ENOENT)
 			error_add(w->errors, "%s", why);
 		return status;
 	}
 	status = wait_achstart(w, &ask, reply);
-	ask_end(&ask);
+	control_call_end(&ask);
 	return status;
 }
 

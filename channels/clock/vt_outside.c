@@ -13,7 +13,7 @@
 
 #define DEPTH_MAX 3 /* sets in sets */
 
-/* Without its folder: the robot binds its sockets through a descriptor of that (owned.h). */
+/* Without its folder: the robot binds its sockets through a descriptor of that (safe_path.h). */
 static void local_name(char *text, size_t size, const struct sockaddr_un *a, socklen_t len)
 {
 	const char *slash = strrchr(a->sun_path, '/');

@@ -6,7 +6,7 @@
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
 #include "channels/estop/estop.h"
-#include "config/base/boot.h"
+#include "config/base/boot_id.h"
 
 #define PATIENCE_NS 2000000
 #define AT_ONCE (2 * ESTOP_RETAINED) /* messages read of one channel in one look */

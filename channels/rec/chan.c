@@ -10,8 +10,8 @@
 #include "channels/ach/ach_file.h"
 #include "channels/rec/chan.h"
 #include "config/base/nearest.h"
-#include "config/base/owned.h"
 #include "config/base/run.h"
+#include "config/base/safe_path.h"
 #include "config/base/text.h"
 
 void chan_owner(char text[CHAN_OWNER_MAX], uid_t uid, gid_t gid)
@@ -61,7 +61,7 @@ static bool robot_folder(char path[RUN_PATH_MAX])
 	int folder = run_open(&quiet);
 
 	if (folder >= 0) {
-		if (owned_read(folder, "robot", text, sizeof(text), &quiet) > 0)
+		if (safe_path_read(folder, "robot", text, sizeof(text), &quiet) > 0)
 			line = strstr(text, key);
 		close(folder);
 	}

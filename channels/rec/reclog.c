@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "channels/rec/crc.h"
+#include "channels/rec/rec_delta.h"
 #include "channels/rec/reclog.h"
-#include "channels/rec/sparse.h"
 #include "channels/ros/ros_can.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
@@ -183,10 +183,10 @@ static enum reclog_found unpack(struct reclog_reader *reader, struct reclog_reco
 	int len;
 
 	if (!reader->whole)
-		reader->whole = malloc(SPARSE_MAX);
+		reader->whole = malloc(REC_DELTA_MAX);
 	if (!reader->whole)
 		return RECLOG_FOUND_ERROR;
-	len = sparse_unpack(reader->whole, r->body, r->len);
+	len = rec_delta_unpack(reader->whole, r->body, r->len);
 	if (len < 0) {
 		r->len += RECLOG_HEAD_SIZE;
 		return RECLOG_FOUND_DAMAGE;

@@ -23,7 +23,7 @@
  *				canfd_frame; the channel has type RECLOG_CAN and both counts 0
  *		4 loss		number messages of the channel are missing here; no body
  *		5 end		last of a file that is whole: number is that of its messages; no body
- *		6 sparse	as 3, but the body is without its repetitions, as in sparse.h
+ *		6 sparse	as 3, but the body is without its repetitions, as in rec_delta.h
  *
  * CRC-32 is that of zip and Ethernet.  A head vouches for itself, so a damaged body costs its record only, behind a
  * damaged head the next sound one is searched for, and a file cut anywhere is read up to its last whole record.

@@ -187,7 +187,7 @@ static void put_message(struct recorder *rec, size_t i)
 {
 	struct recorder_channel *c = &rec->channels[i];
 	struct reclog_record r = record_of(RECLOG_MESSAGE, i, c->f.chan.seq_num);
-	const size_t packed = rec->sparse ? sparse_pack(rec->packed, c->f.bytes, c->f.len) : 0;
+	const size_t packed = rec->sparse ? rec_delta_pack(rec->packed, c->f.bytes, c->f.len) : 0;
 
 	r.body = packed ? rec->packed : c->f.bytes;
 	r.len = packed ? packed : c->f.len;

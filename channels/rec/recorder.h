@@ -18,9 +18,9 @@
 
 #include "channels/clock/clock.h"
 #include "channels/rec/follow.h"
+#include "channels/rec/rec_delta.h"
 #include "channels/rec/recbus.h"
 #include "channels/rec/reclog.h"
-#include "channels/rec/sparse.h"
 #include "channels/rec/writer.h"
 
 #define RECORDER_CHANNELS_MAX 1000
@@ -69,7 +69,7 @@ struct recorder {
 	bool begun;
 	bool looks; /* at the folder, every 20 ms */
 	int64_t check_ns, look_ns;
-	uint8_t packed[SPARSE_MAX];
+	uint8_t packed[REC_DELTA_MAX];
 };
 
 /* 0 or -errno; the fields above that are the caller's follow. */

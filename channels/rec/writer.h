@@ -3,9 +3,9 @@
  * Reading a bus or a channel must not wait for a disk, so items go to a bounded memory which a thread writes.  If a
  * write fails, the file is cut after its last whole item, and the thread ends.
  *
- * With rotate_bytes or every_ns drive.log becomes drive-0001.log, drive-0002.log and so on (pieces.h).  Numbers go on
- * behind the highest number found, so no file is overwritten; keep and total_bytes remove the oldest pieces, those of
- * earlier recordings too.
+ * With rotate_bytes or every_ns drive.log becomes drive-0001.log, drive-0002.log and so on (rec_rotate.h).  Numbers go
+ * on behind the highest number found, so no file is overwritten; keep and total_bytes remove the oldest pieces, those
+ * of earlier recordings too.
  *
  * With begin and end each file is whole by itself.  A piece has its name once its beginning is written, so a process
  * that is killed leaves no piece without one.
@@ -30,7 +30,7 @@
 #define WRITER_GIVE_UP_NS 10000000000 /* writer_finish waits this long for the next byte */
 
 struct writer;
-struct piece;
+struct rec_piece;
 
 struct writer_options {
 	const char *path;     /* "-": standard output */
@@ -88,7 +88,7 @@ struct writer_stats writer_stats(struct writer *w);
 const char *writer_path(const struct writer *w); /* of the file being written; after writer_finish */
 
 /* The pieces of a file that are there, sorted, to be freed; their number, 0 also if the folder cannot be read. */
-size_t writer_pieces(const char *whole, struct piece **pieces);
+size_t writer_pieces(const char *whole, struct rec_piece **pieces);
 
 /* Waits for the thread; NULL is fine. */
 void writer_close(struct writer *w);

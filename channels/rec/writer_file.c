@@ -9,13 +9,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "channels/rec/pieces.h"
+#include "channels/rec/rec_rotate.h"
 #include "channels/rec/writer_file.h"
 #include "config/base/grow.h"
 
 /* ---- pieces ---- */
 
-size_t writer_pieces(const char *whole, struct piece **pieces)
+size_t writer_pieces(const char *whole, struct rec_piece **pieces)
 {
 	char folder[PATH_MAX];
 	size_t n = 0, room = 0;
@@ -23,38 +23,38 @@ size_t writer_pieces(const char *whole, struct piece **pieces)
 	DIR *dir;
 
 	*pieces = NULL;
-	pieces_folder(folder, whole);
+	rec_rotate_folder(folder, whole);
 	dir = opendir(folder);
 	while (dir && (file = readdir(dir))) {
-		const unsigned int number = pieces_number(whole, file->d_name);
+		const unsigned int number = rec_rotate_number(whole, file->d_name);
 		struct stat st;
 
 		if (!number || fstatat(dirfd(dir), file->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (!grow(pieces, &room, n + 1, sizeof(**pieces)))
 			break; /* the others are found next time */
-		(*pieces)[n++] = (struct piece){ number, st.st_size };
+		(*pieces)[n++] = (struct rec_piece){ number, st.st_size };
 	}
 	if (dir)
 		closedir(dir);
-	pieces_sort(*pieces, n);
+	rec_rotate_sort(*pieces, n);
 	return n;
 }
 
 /* Removes the oldest until there is room for the next. */
 static void make_room(const struct writer_options *o)
 {
-	struct piece *pieces;
+	struct rec_piece *pieces;
 	size_t n, over;
 
 	if (!o->keep && !o->total_bytes)
 		return;
 	n = writer_pieces(o->path, &pieces);
-	over = pieces_over(pieces, n, o->keep, o->total_bytes, o->rotate_bytes);
+	over = rec_rotate_over(pieces, n, o->keep, o->total_bytes, o->rotate_bytes);
 	for (size_t i = 0; i < over; i++) {
 		char path[PATH_MAX];
 
-		if (!pieces_path(path, o->path, o->digits, pieces[i].number))
+		if (!rec_rotate_path(path, o->path, o->digits, pieces[i].number))
 			unlink(path);
 	}
 	free(pieces);
@@ -62,7 +62,7 @@ static void make_room(const struct writer_options *o)
 
 unsigned int writer_file_next_piece(const struct writer_file *f)
 {
-	struct piece *pieces;
+	struct rec_piece *pieces;
 	const size_t n = writer_pieces(f->options->path, &pieces);
 	const unsigned int newest = n ? pieces[n - 1].number : 0;
 
@@ -73,11 +73,11 @@ unsigned int writer_file_next_piece(const struct writer_file *f)
 int writer_file_open_piece(struct writer_file *f, unsigned int piece)
 {
 	const struct writer_options *o = f->options;
-	int r = pieces_path(f->path, o->path, o->digits, piece);
+	int r = rec_rotate_path(f->path, o->path, o->digits, piece);
 
 	f->unnamed = o->begin;
 	if (!r && f->unnamed)
-		r = pieces_hidden_path(f->hidden, o->path);
+		r = rec_rotate_hidden_path(f->hidden, o->path);
 	if (r)
 		return r;
 	make_room(o);

@@ -1,4 +1,4 @@
-/* writer_file.h: the file that a writer writes, or one piece after another (pieces.h). */
+/* writer_file.h: the file that a writer writes, or one piece after another (rec_rotate.h). */
 #ifndef CHANNELS_REC_WRITER_FILE_H
 #define CHANNELS_REC_WRITER_FILE_H
 

@@ -11,8 +11,8 @@
 #include "channels/rec/recfile.h"
 #include "channels/tool/out.h"
 #include "channels/tool/tool.h"
+#include "config/base/duration.h"
 #include "config/base/json.h"
-#include "config/base/span.h"
 #include "config/base/utf8.h"
 
 #define ECHO_BATCH 256 /* messages between two checks for a signal */
@@ -109,14 +109,14 @@ static void message_text(const struct echo *echo, const char *channel, const str
 {
 	const struct msg_type *type;
 	enum msg_refusal why = msg_check(m->bytes, m->len, NULL, &type);
-	char what[256], age[SPAN_TEXT_MAX];
+	char what[256], age[DURATION_TEXT_MAX];
 	struct msg_header h;
 
 	if (why == MSG_FINE) {
 		memcpy(&h, m->bytes, sizeof(h));
 		if (h.t_publish_ns > 0 && h.t_publish_ns <= m->now_ns)
 			snprintf(what, sizeof(what), "%s, %s old", type->name,
-				 span_text(age, m->now_ns - h.t_publish_ns));
+				 duration_text(age, m->now_ns - h.t_publish_ns));
 		else
 			snprintf(what, sizeof(what), "%s", type->name);
 		print_title(echo, channel, m, what);

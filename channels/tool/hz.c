@@ -7,9 +7,9 @@
 #include "channels/rec/follow.h"
 #include "channels/tool/out.h"
 #include "channels/tool/tool.h"
+#include "config/base/duration.h"
 #include "config/base/hist.h"
 #include "config/base/json.h"
-#include "config/base/span.h"
 
 #define HZ_BATCH 1024	      /* messages of a channel before the others are read */
 #define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */
@@ -167,12 +167,12 @@ static struct hz_times latency_times(const struct hist *h)
 
 static void print_times(int width, struct hz_times t)
 {
-	char text[3][SPAN_TEXT_MAX] = { "-", "-", "-" };
+	char text[3][DURATION_TEXT_MAX] = { "-", "-", "-" };
 
 	if (t.any) {
-		span_text(text[0], t.p50);
-		span_text(text[1], t.p99);
-		span_text(text[2], t.max);
+		duration_text(text[0], t.p50);
+		duration_text(text[1], t.p99);
+		duration_text(text[2], t.max);
 	}
 	out_text(" %*s %8s %8s", width, text[0], text[1], text[2]);
 }

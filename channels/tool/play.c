@@ -9,8 +9,8 @@
 #include "channels/tool/bar.h"
 #include "channels/tool/live.h"
 #include "channels/tool/tool.h"
+#include "config/base/duration.h"
 #include "config/base/hist.h"
-#include "config/base/span.h"
 
 #define PLAY_CHANNEL_MAX (1 << 28) /* bytes of a channel that is made because a file says so */
 
@@ -335,15 +335,15 @@ static int rewind_file(struct play *play)
 
 static void print_summary(const struct play *play)
 {
-	char took[SPAN_TEXT_MAX], p50[SPAN_TEXT_MAX], p99[SPAN_TEXT_MAX], max[SPAN_TEXT_MAX];
+	char took[DURATION_TEXT_MAX], p50[DURATION_TEXT_MAX], p99[DURATION_TEXT_MAX], max[DURATION_TEXT_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < play->n; i++)
 		n += play->channels[i].open;
 	printf("%" PRIu64 " messages of %zu channel%s in %s; late p50 %s, p99 %s, max %s\n", play->messages, n,
-	       n == 1 ? "" : "s", span_text(took, play->began_ns ? clock_now_ns() - play->began_ns : 0),
-	       span_text(p50, hist_quantile(&play->late, 0.5)), span_text(p99, hist_quantile(&play->late, 0.99)),
-	       span_text(max, play->late.max_ns));
+	       n == 1 ? "" : "s", duration_text(took, play->began_ns ? clock_now_ns() - play->began_ns : 0),
+	       duration_text(p50, hist_quantile(&play->late, 0.5)),
+	       duration_text(p99, hist_quantile(&play->late, 0.99)), duration_text(max, play->late.max_ns));
 }
 
 static int play_file(struct play *play)
@@ -368,7 +368,7 @@ static int play_file(struct play *play)
 
 static int list_file(struct play *play)
 {
-	char span[SPAN_TEXT_MAX], stamp[64], name[sizeof(((struct reclog_channel *)0)->name)];
+	char span[DURATION_TEXT_MAX], stamp[64], name[sizeof(((struct reclog_channel *)0)->name)];
 	int64_t first_ns = 0, last_ns = 0;
 	struct reclog_record r;
 	struct tm when;
@@ -388,7 +388,7 @@ static int list_file(struct play *play)
 	seconds = play->real_ns / 1000000000;
 	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S %z", localtime_r(&seconds, &when));
 	printf("recorded %s, %" PRIu64 " messages in %s%s\n", stamp, play->messages,
-	       span_text(span, last_ns - first_ns), play->whole ? "" : ", not ended in order");
+	       duration_text(span, last_ns - first_ns), play->whole ? "" : ", not ended in order");
 	for (size_t i = 0; i < play->n; i++) {
 		const struct play_channel *c = &play->channels[i];
 		const struct msg_type *type = c->known ? msg_type_by_number(c->what.type) : NULL;

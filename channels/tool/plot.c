@@ -13,7 +13,7 @@
 #include "channels/tool/out.h"
 #include "channels/tool/plot_draw.h"
 #include "channels/tool/tool.h"
-#include "config/base/span.h"
+#include "config/base/duration.h"
 #include "config/base/text.h"
 
 #define PLOT_FRAME_NS (1000000000 / 15)
@@ -265,14 +265,14 @@ static void count_rate(struct plot *plot, int64_t now)
 static void set_status(struct plot *plot, int64_t now)
 {
 	struct text_out to = text_out(plot->picture.status, sizeof(plot->picture.status));
-	char age[SPAN_TEXT_MAX];
+	char age[DURATION_TEXT_MAX];
 
 	if (plot->f.gone)
 		text_add(&to, "was removed; waiting for a new one");
 	else
 		text_add(&to, "%s", plot->type->name);
 	if (!plot->f.gone && now - plot->newest_ns > 1000000000)
-		text_add(&to, "; no message for %s", span_text(age, now - plot->newest_ns));
+		text_add(&to, "; no message for %s", duration_text(age, now - plot->newest_ns));
 	else if (!plot->f.gone && plot->rate_hz > 0)
 		text_add(&to, ", %.1f Hz", plot->rate_hz);
 	if (plot->missed)

@@ -7,7 +7,7 @@
 #include "channels/rec/recorder.h"
 #include "channels/tool/mcapfile.h"
 #include "channels/tool/tool.h"
-#include "config/base/span.h"
+#include "config/base/duration.h"
 #include "config/base/text.h"
 
 #define RECORD_LINE_NS 1000000000 /* between two lines, on a terminal */
@@ -57,10 +57,10 @@ static void print_summary(const struct record *record, int64_t took_ns)
 	const struct recorder *rec = &record->recorder;
 	FILE *to = strcmp(record->file, "-") ? stdout : stderr;
 	struct writer_stats s = writer_stats(rec->writer);
-	char took[SPAN_TEXT_MAX];
+	char took[DURATION_TEXT_MAX];
 
 	fprintf(to, "%" PRIu64 " messages of %zu channel%s, %.1f MB, in %s", s.items, rec->n, rec->n == 1 ? "" : "s",
-		(double)s.bytes * 1e-6, span_text(took, took_ns));
+		(double)s.bytes * 1e-6, duration_text(took, took_ns));
 	if (rec->messages > s.items)
 		fprintf(to, ", %" PRIu64 " not written", rec->messages - s.items);
 	fputc('\n', to);

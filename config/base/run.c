@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/base/owned.h"
+#include "config/base/safe_path.h"
 #include "config/base/text.h"
 
 static char robot_name[TEXT_NAME_MAX + 1] = "robot";
@@ -58,10 +58,10 @@ int run_folder(const char *name, struct error_sink *errors)
 
 	if (r)
 		return r;
-	folder = owned_folder(path, 0700, errors);
+	folder = safe_path_folder(path, 0700, errors);
 	if (folder < 0 || !name || !*name)
 		return folder;
-	in = owned_folder_in(folder, name, strcmp(name, "log") ? 0700 : 0750, errors);
+	in = safe_path_folder_in(folder, name, strcmp(name, "log") ? 0700 : 0750, errors);
 	close(folder);
 	return in;
 }
@@ -71,7 +71,7 @@ int run_open(struct error_sink *errors)
 	char path[RUN_PATH_MAX];
 	const int r = run_path(path, NULL, errors);
 
-	return r ? r : owned_open(path, errors);
+	return r ? r : safe_path_open(path, errors);
 }
 
 uid_t run_owner(void)

@@ -21,11 +21,11 @@ int run_robot(const char *robot);
 int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *errors);
 
 /* RUN, or the folder of that name in it, made if need be, for its owner alone (log: for the group, too).  It belongs to
- * us, and no other user may write it (owned.h).  A descriptor of it, or -errno with a line in errors. */
+ * us, and no other user may write it (safe_path.h).  A descriptor of it, or -errno with a line in errors. */
 int run_folder(const char *name, struct error_sink *errors);
 
-/* RUN of a robot to talk to, which may be another user's (owned_open).  A descriptor, or -errno; no line if -ENOENT or
- * -EACCES. */
+/* RUN of a robot to talk to, which may be another user's (safe_path_open).  A descriptor, or -errno; no line if -ENOENT
+ * or -EACCES. */
 int run_open(struct error_sink *errors);
 
 /* The robot's user: the owner of RUN, or this process's if there is none. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/base/owned.h"
+#include "config/base/safe_path.h"
 
 #define SYSTEM "/run/endplate"
 #define TEXT_MAX 2048
@@ -28,10 +28,10 @@ static bool is_meant(const char *clock)
 	int fd, len;
 
 	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(clock, '/') - clock), clock);
-	fd = owned_open(folder, &quiet);
+	fd = safe_path_open(folder, &quiet);
 	if (fd < 0)
 		return false;
-	len = owned_read(fd, "robot", text, sizeof(text), &quiet);
+	len = safe_path_read(fd, "robot", text, sizeof(text), &quiet);
 	close(fd);
 	snprintf(wanted, sizeof(wanted), "\nprefix %s\nchannels %s\nend\n", value_of("ENDPLATE_PREFIX"),
 		 value_of("ACH_DIR"));

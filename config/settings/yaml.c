@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 #include "config/base/text.h"
 #include "config/base/utf8.h"
 #include "config/settings/yaml_tree.h"
@@ -113,7 +113,7 @@ int yaml_open_file(struct yaml **doc, const char *path, struct error_sink *error
 {
 	size_t len = 0;
 	char *text = NULL;
-	const int err = source_read(path, YAML_SIZE_MAX, &text, &len, errors);
+	const int err = read_files_take(path, YAML_SIZE_MAX, &text, &len, errors);
 
 	*doc = NULL;
 	return err ? err : open_text(doc, path, text, len, errors);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 #include "config/settings/yaml_tree.h"
 
 #define LIKE_DEPTH_MAX 4 /* files, each like the next */
@@ -64,7 +64,7 @@ static int add_base(struct yaml *doc, const char *key, unsigned int depth, struc
 		yaml_error(errors, node, "the name of a file is missing");
 	else if (depth == LIKE_DEPTH_MAX)
 		yaml_error(errors, node, "more than %d files, each like the next", LIKE_DEPTH_MAX);
-	else if (source_path(path, sizeof(path), node->file, node->text))
+	else if (read_files_path(path, sizeof(path), node->file, node->text))
 		yaml_error(errors, node, "%s: %s", node->text, strerror(ENAMETOOLONG));
 	else if (access(path, R_OK))
 		yaml_error(errors, node, "%s: %s", node->text, strerror(errno));

@@ -5,17 +5,17 @@
  */
 #include <errno.h>
 
-#include "daemons/clock/cycle.h"
-#include "daemons/clock/paced.h"
+#include "daemons/clock/clock_bus.h"
+#include "daemons/clock/clock_grid.h"
 #include "daemons/drv/drv.h"
 
 struct hubo {
 	int64_t period_ns;
 	int64_t began_ns, late_ns; /* of the cycle that is now */
-	struct cycle cycle;
+	struct clock_grid cycle;
 	bool begun, up;
 	unsigned int buses;
-	struct paced bus[MSG_BUSES];
+	struct clock_bus bus[MSG_BUSES];
 	unsigned int by_send[MSG_BUSES]; /* bus of each row */
 };
 
@@ -28,7 +28,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	h->period_ns = drv_period_ns(drv);
 	h->buses = drv_buses(drv);
 	for (unsigned int b = 0; b < h->buses; b++) {
-		paced_plan(&h->bus[b], drv, b, h->period_ns, errors);
+		clock_bus_plan(&h->bus[b], drv, b, h->period_ns, errors);
 		if (h->bus[b].send >= 0)
 			h->by_send[h->bus[b].send] = b;
 	}
@@ -39,7 +39,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 
 static void note_time(struct hubo *h, int64_t now_ns)
 {
-	h->began_ns = cycle_began_ns(now_ns, h->period_ns);
+	h->began_ns = clock_grid_began_ns(now_ns, h->period_ns);
 	h->late_ns = now_ns - h->began_ns;
 }
 
@@ -47,19 +47,19 @@ static void turn(struct hubo *h, struct drv *drv, const struct drv_orders *order
 {
 	bool counted;
 
-	cycle_paused(&h->cycle, drv_paused_ns(drv, DRV_CHANNEL, h->began_ns));
+	clock_grid_paused(&h->cycle, drv_paused_ns(drv, DRV_CHANNEL, h->began_ns));
 	note_time(h, orders->now_ns);
-	counted = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
+	counted = clock_grid_came(&h->cycle, clock_grid_at(orders->now_ns, h->period_ns), h->late_ns);
 	for (unsigned int b = 0; b < h->buses; b++) {
-		const struct paced *bus = &h->bus[b];
+		const struct clock_bus *bus = &h->bus[b];
 
-		if (bus->send >= 0 && cycle_due(h->cycle.previous, h->cycle.now, bus->divider))
+		if (bus->send >= 0 && clock_grid_due(h->cycle.previous, h->cycle.now, bus->divider))
 			drv_send(drv, (unsigned int)bus->send, &bus->frame);
 	}
 	for (unsigned int b = 0; b < h->buses; b++)
-		paced_update(&h->bus[b], drv, b, orders->now_ns);
+		clock_bus_update(&h->bus[b], drv, b, orders->now_ns);
 	if (counted)
-		paced_report_skipped(&h->cycle, drv);
+		clock_bus_report_skipped(&h->cycle, drv);
 	drv_complete(drv);
 }
 
@@ -72,16 +72,16 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 		h->begun = true;
 		h->cycle.period_ns = h->period_ns;
 		for (unsigned int b = 0; b < h->buses; b++)
-			paced_start(&h->bus[b], orders->now_ns);
+			clock_bus_start(&h->bus[b], orders->now_ns);
 	}
-	if (cycle_began_ns(orders->tick_ns, h->period_ns) != orders->tick_ns) {
+	if (clock_grid_began_ns(orders->tick_ns, h->period_ns) != orders->tick_ns) {
 		note_time(h, orders->now_ns);
-		drv_tick_at(drv, cycle_next_ns(orders->now_ns, h->period_ns));
+		drv_tick_at(drv, clock_grid_next_ns(orders->now_ns, h->period_ns));
 		drv_complete(drv);
 		return DRV_AGAIN;
 	}
 	turn(h, drv, orders);
-	h->up = cycle_ready(&h->cycle);
+	h->up = clock_grid_ready(&h->cycle);
 	return h->up ? DRV_DONE : DRV_AGAIN;
 }
 
@@ -95,11 +95,11 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
 {
 	struct hubo *h = self;
-	struct paced *bus = &h->bus[drv_row_bus(drv, row)];
+	struct clock_bus *bus = &h->bus[drv_row_bus(drv, row)];
 
-	paced_received(bus, got);
+	clock_bus_received(bus, got);
 	/* Frames that a killed clock had handed over are still sent, but before this one is up. */
-	if (h->up && paced_is_clock(bus, &got->frame))
+	if (h->up && clock_bus_is_clock(bus, &got->frame))
 		drv_event(drv, MSG_SEVERITY_ERROR, "second-clock", "another node sends the clock frame of %s, too",
 			  bus->name);
 	return false;
@@ -110,7 +110,7 @@ static void sent(void *self, struct drv *drv, unsigned int send, const struct fr
 	struct hubo *h = self;
 
 	(void)drv;
-	paced_sent(&h->bus[h->by_send[send]], frame, t_ns);
+	clock_bus_sent(&h->bus[h->by_send[send]], frame, t_ns);
 }
 
 /* ---- the channel clock ---- */
@@ -122,13 +122,13 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 
 	if (!h->begun)
 		note_time(h, now_ns);
-	clock->cycle = cycle_at(h->began_ns, h->period_ns);
+	clock->cycle = clock_grid_at(h->began_ns, h->period_ns);
 	clock->t_cycle_ns = h->began_ns;
 	clock->period_ns = h->period_ns;
 	clock->late_ns = h->late_ns;
 	clock->bus_count = h->buses;
 	for (unsigned int b = 0; b < h->buses; b++)
-		paced_fill(&h->bus[b], drv, b, &clock->bus[b]);
+		clock_bus_fill(&h->bus[b], drv, b, &clock->bus[b]);
 	return h->began_ns;
 }
 

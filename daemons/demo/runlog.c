@@ -19,7 +19,7 @@
 #include "channels/clock/vt_clock.h"
 #include "channels/msg/msg.h"
 #include "channels/port/notify.h"
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 #include "config/base/json.h"
 #include "config/base/run.h"
 #include "config/settings/options.h"
@@ -278,7 +278,7 @@ static void ask_robotsim(const char *words)
 	char path[RUN_PATH_MAX], answer[1000];
 
 	if (!run_path(path, "robotsim", &errors) &&
-	    !query_ask(path, words, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors) &&
+	    !rpc_call(path, words, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors) &&
 	    strncmp(answer, "ok", 2) != 0)
 		say(words, answer);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/base/boot.h"
+#include "config/base/boot_id.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/standby.h"
 

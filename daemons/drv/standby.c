@@ -9,7 +9,7 @@
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 
@@ -54,7 +54,7 @@ static void note_program(const char *path)
 {
 	const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
-	source_note(path, fd);
+	read_files_note(path, fd);
 	if (fd >= 0)
 		close(fd);
 }
@@ -115,7 +115,7 @@ bool standby_wait(void)
 	unsetenv(STANDBY);
 	if (needed && *place)
 		setenv(VT_CLOCK_PLACE, place, 1);
-	if (needed && source_changed())
+	if (needed && read_files_changed())
 		run_again(path);
 	if (needed && *place)
 		vt_clock_join(place);

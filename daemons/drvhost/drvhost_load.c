@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 
 /* ---- the file ---- */
 
@@ -29,7 +29,7 @@ static int open_file(const char *name)
 	if (strchr(name, '/')) {
 		fd = open(name, flags);
 		if (fd >= 0)
-			source_note(name, fd);
+			read_files_note(name, fd);
 		return fd;
 	}
 	self[len > 0 ? len : 0] = 0;
@@ -41,7 +41,7 @@ static int open_file(const char *name)
 		snprintf(path, sizeof(path), "%s%s/%s", self, folders[i], name);
 		fd = open(path, flags);
 		if (fd >= 0)
-			source_note(path, fd);
+			read_files_note(path, fd);
 	}
 	return fd;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "config/base/nearest.h"
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 #include "config/base/text.h"
 
 #define WORDS_MAX 20
@@ -450,7 +450,7 @@ static int read_file(struct hubo_table *table, const char *path, struct error_si
 
 	if (!path || !*path)
 		return 0;
-	err = source_read(path, FILE_SIZE_MAX, &text, &len, errors);
+	err = read_files_take(path, FILE_SIZE_MAX, &text, &len, errors);
 	if (err)
 		return err;
 	if (memchr(text, '\0', len))
@@ -480,5 +480,5 @@ int hubo_table_path_of(char *path, size_t size, const struct robot_device *devic
 	const struct yaml_node *node = device ? yaml_find(device->settings, key) : NULL;
 	const bool in_file = node && node->text && !strcmp(node->text, name);
 
-	return source_path(path, size, in_file ? node->file : NULL, name);
+	return read_files_path(path, size, in_file ? node->file : NULL, name);
 }

@@ -2,8 +2,8 @@
 #ifndef HUBOD_H
 #define HUBOD_H
 
-#include "daemons/clock/cycle.h"
-#include "daemons/clock/paced.h"
+#include "daemons/clock/clock_bus.h"
+#include "daemons/clock/clock_grid.h"
 #include "daemons/drv/drv.h"
 #include "daemons/hubo/comply.h"
 #include "daemons/hubo/hubo_table.h"
@@ -134,9 +134,9 @@ struct hubod {
 	struct hubod_settings settings;
 	struct hubo_table table;
 	int64_t period_ns, began_ns, late_ns;
-	struct cycle cycle;
+	struct clock_grid cycle;
 	bool begun;
-	struct paced bus[HUBO_BUSES];
+	struct clock_bus bus[HUBO_BUSES];
 	int clock; /* output */
 	struct hubod_joint joints[HUBO_JOINTS];
 	struct hubod_board boards[HUBO_BOARDS_MAX];

@@ -122,7 +122,7 @@ bool hubod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answ
 
 	b->late += !reply;
 	if (reply)
-		paced_received(&h->bus[b->bus], reply);
+		clock_bus_received(&h->bus[b->bus], reply);
 	if (answer->tag & HUBOD_TAG_PARAMETER) {
 		hubod_read_answer(h, drv, board, reply);
 		return false;
@@ -226,7 +226,7 @@ bool hubod_rx(void *self, struct drv *drv, unsigned int row, const struct bus_fr
 	struct hubod *h = self;
 	const unsigned int of = row < HUBOD_RECEIVES_MAX ? h->receives[row].of : 0;
 
-	paced_received(&h->bus[drv_row_bus(drv, row)], got);
+	clock_bus_received(&h->bus[drv_row_bus(drv, row)], got);
 	switch (row < HUBOD_RECEIVES_MAX ? h->receives[row].what : HUBOD_NOTHING) {
 	case HUBOD_ENCODER:
 		return take_encoders(h, drv, of, got);
@@ -254,7 +254,7 @@ void hubod_sent(void *self, struct drv *drv, unsigned int send, const struct fra
 {
 	struct hubod *h = self;
 
-	paced_sent(&h->bus[drv_send_bus(drv, send)], frame, t_ns);
+	clock_bus_sent(&h->bus[drv_send_bus(drv, send)], frame, t_ns);
 	hubod_comply_sent(h, send, frame);
 	hubod_missed_sent(h, send, t_ns);
 }
@@ -305,12 +305,12 @@ void hubod_put_clock(struct hubod *h, struct drv *drv, int64_t now_ns)
 
 	msg_init(&msg, msg_type_by_number(msg_clock_number));
 	msg.header.t_sample_ns = h->began_ns;
-	msg.cycle = cycle_at(h->began_ns, h->period_ns);
+	msg.cycle = clock_grid_at(h->began_ns, h->period_ns);
 	msg.t_cycle_ns = h->began_ns;
 	msg.period_ns = h->period_ns;
 	msg.late_ns = h->late_ns;
 	msg.bus_count = HUBO_BUSES;
 	for (unsigned int b = 0; b < HUBO_BUSES; b++)
-		paced_fill(&h->bus[b], drv, b, &msg.bus[b]);
+		clock_bus_fill(&h->bus[b], drv, b, &msg.bus[b]);
 	drv_put(drv, (unsigned int)h->clock, &msg, now_ns);
 }

@@ -289,7 +289,7 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 			yaml_error(errors, yaml_find(described->node, "clock"),
 				   "a bus of Hubo has no clock frame: its references are the clock; remove it");
 		else
-			paced_plan(&h->bus[b], drv, b, h->period_ns, errors);
+			clock_bus_plan(&h->bus[b], drv, b, h->period_ns, errors);
 	}
 	h->clock = drv_add_output(drv, "clock", msg_clock_number, errors);
 	drv_add_claim(drv, DRV_CHANNEL, "clock", errors);

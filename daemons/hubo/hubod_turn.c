@@ -13,10 +13,10 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	const bool quiet = orders->tick_ns < h->quiet_until_ns || h->home.on;
 	bool counted, refers;
 
-	cycle_paused(&h->cycle, drv_paused_ns(drv, DRV_CHANNEL, h->began_ns));
-	h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
+	clock_grid_paused(&h->cycle, drv_paused_ns(drv, DRV_CHANNEL, h->began_ns));
+	h->began_ns = clock_grid_began_ns(orders->now_ns, h->period_ns);
 	h->late_ns = orders->now_ns - h->began_ns;
-	counted = cycle_came(&h->cycle, cycle_at(orders->now_ns, h->period_ns), h->late_ns);
+	counted = clock_grid_came(&h->cycle, clock_grid_at(orders->now_ns, h->period_ns), h->late_ns);
 	hubod_account(h, drv, orders->now_ns);
 	refers = hubod_send_references(h, drv, orders, quiet);
 	hubod_read_step(h, drv);
@@ -24,9 +24,9 @@ static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orde
 	hubod_enable_boards(h, drv);
 	hubod_home_step(h, drv, orders);
 	for (unsigned int b = 0; b < HUBO_BUSES; b++)
-		paced_update(&h->bus[b], drv, b, orders->now_ns);
+		clock_bus_update(&h->bus[b], drv, b, orders->now_ns);
 	if (counted)
-		paced_report_skipped(&h->cycle, drv);
+		clock_bus_report_skipped(&h->cycle, drv);
 	hubod_put_clock(h, drv, orders->now_ns);
 	hubod_board_param_put(h, drv, orders->now_ns);
 }
@@ -56,17 +56,17 @@ enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *
 		h->start_ns = orders->now_ns;
 		hubod_quiet(h, orders->tick_ns + h->settings.quiet_start_ns);
 		for (unsigned int b = 0; b < HUBO_BUSES; b++)
-			paced_start(&h->bus[b], orders->now_ns);
+			clock_bus_start(&h->bus[b], orders->now_ns);
 		hubod_take_over(h, drv_previous(drv));
 	}
-	if (cycle_began_ns(orders->tick_ns, h->period_ns) != orders->tick_ns) {
-		h->began_ns = cycle_began_ns(orders->now_ns, h->period_ns);
+	if (clock_grid_began_ns(orders->tick_ns, h->period_ns) != orders->tick_ns) {
+		h->began_ns = clock_grid_began_ns(orders->now_ns, h->period_ns);
 		h->late_ns = orders->now_ns - h->began_ns;
-		drv_tick_at(drv, cycle_next_ns(orders->now_ns, h->period_ns));
+		drv_tick_at(drv, clock_grid_next_ns(orders->now_ns, h->period_ns));
 		return DRV_AGAIN;
 	}
 	turn(h, drv, orders);
-	h->up = cycle_ready(&h->cycle) && all_reply(h, orders->now_ns);
+	h->up = clock_grid_ready(&h->cycle) && all_reply(h, orders->now_ns);
 	return h->up ? DRV_DONE : DRV_AGAIN;
 }
 

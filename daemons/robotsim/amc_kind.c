@@ -164,19 +164,19 @@ static const char *nmt_name(enum od_nmt nmt)
 				       : "pre-operational";
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	struct amc_drive *d = state;
 
 	amc_advance(d, t_ns);
-	query_say(to, " nmt %s state %s status 0x%04X error 0x%04X position %.6f velocity %.6f current %.4f",
-		  nmt_name(d->od.nmt), amc_state_names[d->state], amc_status(d), d->error, d->joint.position,
-		  d->joint.velocity, d->joint.current);
-	query_say(to,
-		  " mode %u guarded %s in %" PRIu64 " out %" PRIu64 " aborts %" PRIu64 " emcys %" PRIu64
-		  " enables %" PRIu64 " losses %" PRIu64 " fault_resets %" PRIu64 " starts %" PRIu64,
-		  od_value(&d->od, 0x6060, 0), od_is_guarded(&d->od) ? "yes" : "no", d->in, d->out, d->od.aborts,
-		  d->od.emcys, d->enables, d->losses, d->fault_resets, d->od.resets);
+	rpc_say(to, " nmt %s state %s status 0x%04X error 0x%04X position %.6f velocity %.6f current %.4f",
+		nmt_name(d->od.nmt), amc_state_names[d->state], amc_status(d), d->error, d->joint.position,
+		d->joint.velocity, d->joint.current);
+	rpc_say(to,
+		" mode %u guarded %s in %" PRIu64 " out %" PRIu64 " aborts %" PRIu64 " emcys %" PRIu64
+		" enables %" PRIu64 " losses %" PRIu64 " fault_resets %" PRIu64 " starts %" PRIu64,
+		od_value(&d->od, 0x6060, 0), od_is_guarded(&d->od) ? "yes" : "no", d->in, d->out, d->od.aborts,
+		d->od.emcys, d->enables, d->losses, d->fault_resets, d->od.resets);
 }
 
 const struct sim_kind amc_kind = {

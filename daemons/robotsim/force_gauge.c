@@ -154,13 +154,13 @@ static void faulted(void *state, int64_t t_ns)
 	memset(g->bias, 0, sizeof(g->bias));
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	const struct force_gauge *g = state;
 
 	(void)t_ns;
-	query_say(to, " x %.6f y %.6f z %.6f asked %llu samples %u", g->force[0], g->force[1], g->force[2],
-		  (unsigned long long)g->asked, g->number);
+	rpc_say(to, " x %.6f y %.6f z %.6f asked %llu samples %u", g->force[0], g->force[1], g->force[2],
+		(unsigned long long)g->asked, g->number);
 }
 
 const struct sim_kind force_gauge_kind = {

@@ -96,7 +96,7 @@ static void set_fault(struct jmc_motor *m, unsigned int fault, bool clear)
 }
 
 /* WORD of every motor, or WORD-N of one. */
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct rpc_text *answer)
 {
 	const size_t n = sizeof(motor_faults) / sizeof(*motor_faults);
 	struct jmc_board *b = state;
@@ -118,17 +118,17 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 			set_fault(&b->motor[m], i, clear);
 		return 0;
 	}
-	query_say(answer,
-		  "error %s: no such fault: a board of %u motors has cut, power-off, power-on, silent, garbage, "
-		  "short, twice",
-		  word, b->motors_n);
+	rpc_say(answer,
+		"error %s: no such fault: a board of %u motors has cut, power-off, power-on, silent, garbage, "
+		"short, twice",
+		word, b->motors_n);
 	for (unsigned int i = 0; i < n; i++)
-		query_say(answer, ", %s", motor_faults[i].word);
-	query_say(answer, "; these with -0 to -%u behind them for one motor", b->motors_n - 1);
+		rpc_say(answer, ", %s", motor_faults[i].word);
+	rpc_say(answer, "; these with -0 to -%u behind them for one motor", b->motors_n - 1);
 	return -EINVAL;
 }
 
-static void report_lock(const struct jmc_board *b, struct query_text *to)
+static void report_lock(const struct jmc_board *b, struct rpc_text *to)
 {
 	double squares = 0, most = 0;
 	uint64_t held = 0;
@@ -142,40 +142,40 @@ static void report_lock(const struct jmc_board *b, struct query_text *to)
 		most = fmax(most, path->max * rad_s);
 		held += path->held;
 	}
-	query_say(to, " lock %s locks %" PRIu64 " losses %" PRIu64 " period_us %.3f",
-		  b->layout == JMC_HAND ? "none"
-		  : b->pll.locked	? "yes"
-					: "no",
-		  b->pll.locks, b->pll.losses, b->pll.period_ns * 1e-3);
-	query_say(to, " phase_us %.3f phase_rms_us %.3f phase_max_us %.3f", jmc_pll_mean_ns(&b->pll) * 1e-3,
-		  jmc_pll_rms_ns(&b->pll) * 1e-3, b->pll.quality.max_ns * 1e-3);
-	query_say(to, " ripple %.6f ripple_max %.6f held %" PRIu64, sqrt(squares), most, held);
+	rpc_say(to, " lock %s locks %" PRIu64 " losses %" PRIu64 " period_us %.3f",
+		b->layout == JMC_HAND ? "none"
+		: b->pll.locked	      ? "yes"
+				      : "no",
+		b->pll.locks, b->pll.losses, b->pll.period_ns * 1e-3);
+	rpc_say(to, " phase_us %.3f phase_rms_us %.3f phase_max_us %.3f", jmc_pll_mean_ns(&b->pll) * 1e-3,
+		jmc_pll_rms_ns(&b->pll) * 1e-3, b->pll.quality.max_ns * 1e-3);
+	rpc_say(to, " ripple %.6f ripple_max %.6f held %" PRIu64, sqrt(squares), most, held);
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	static const char *const hows[] = { "off", "position", "pwm", "homing" };
 	struct jmc_board *b = state;
 
 	jmc_board_advance(b, t_ns);
-	query_say(to, " number %u power %s driver %s control %s temperature %.2f", (unsigned int)b->settings.number,
-		  b->no_power		    ? "off"
-		  : t_ns < b->boot_until_ns ? "booting"
-					    : "on",
-		  b->fet ? "on" : "off", b->control ? "on" : "off", b->temperature_c);
+	rpc_say(to, " number %u power %s driver %s control %s temperature %.2f", (unsigned int)b->settings.number,
+		b->no_power		  ? "off"
+		: t_ns < b->boot_until_ns ? "booting"
+					  : "on",
+		b->fet ? "on" : "off", b->control ? "on" : "off", b->temperature_c);
 	report_lock(b, to);
-	query_say(to,
-		  " references %" PRIu64 " unused %" PRIu64 " in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64
-		  " lost %" PRIu64 " clears %" PRIu64 " homings %" PRIu64,
-		  b->pll.arrived, b->unused, b->in, b->out, b->ignored, b->lost, b->clears, b->homings);
+	rpc_say(to,
+		" references %" PRIu64 " unused %" PRIu64 " in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64
+		" lost %" PRIu64 " clears %" PRIu64 " homings %" PRIu64,
+		b->pll.arrived, b->unused, b->in, b->out, b->ignored, b->lost, b->clears, b->homings);
 	for (unsigned int i = 0; i < b->motors_n; i++) {
 		const struct jmc_motor *m = &b->motor[i];
 		const char *name = b->joint[i];
 
 		if (name)
-			query_say(to, " %s %.6f %s_counts %" PRId32 " %s_does %s %s_duty %.1f %s_faults 0x%06" PRIX32,
-				  name, m->counts / m->model->counts_per_rad, name, jmc_motor_reported(m), name,
-				  hows[m->how], name, m->duty, name, m->latched);
+			rpc_say(to, " %s %.6f %s_counts %" PRId32 " %s_does %s %s_duty %.1f %s_faults 0x%06" PRIX32,
+				name, m->counts / m->model->counts_per_rad, name, jmc_motor_reported(m), name,
+				hows[m->how], name, m->duty, name, m->latched);
 	}
 }
 

@@ -234,14 +234,14 @@ static void power(void *state, bool on, int64_t t_ns)
 	memset(u->null, 0, sizeof(u->null));
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	const struct hubo_sensor_unit *u = state;
 
 	(void)t_ns;
-	query_say(to, " number %u power %s asked %llu sent %llu lost %llu ignored %llu", u->number,
-		  u->no_power ? "off" : "on", (unsigned long long)u->asked, (unsigned long long)u->sent,
-		  (unsigned long long)u->lost, (unsigned long long)u->ignored);
+	rpc_say(to, " number %u power %s asked %llu sent %llu lost %llu ignored %llu", u->number,
+		u->no_power ? "off" : "on", (unsigned long long)u->asked, (unsigned long long)u->sent,
+		(unsigned long long)u->lost, (unsigned long long)u->ignored);
 }
 
 const struct sim_kind hubo_sensor_kind = {

@@ -203,16 +203,16 @@ static void power(void *state, bool on, int64_t t_ns)
 	u->queue_n = 0;
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	const struct imu_unit *u = state;
 	const double *f = u->motion.force_m_s2, *r = u->motion.rate_rad_s;
 
 	(void)t_ns;
-	query_say(to, " force_x %.6f force_y %.6f force_z %.6f rate_x %.6f rate_y %.6f rate_z %.6f", f[0], f[1], f[2],
-		  r[0], r[1], r[2]);
-	query_say(to, " streams %s toggles %llu samples %llu", u->streaming ? "yes" : "no",
-		  (unsigned long long)u->toggles, (unsigned long long)u->samples);
+	rpc_say(to, " force_x %.6f force_y %.6f force_z %.6f rate_x %.6f rate_y %.6f rate_z %.6f", f[0], f[1], f[2],
+		r[0], r[1], r[2]);
+	rpc_say(to, " streams %s toggles %llu samples %llu", u->streaming ? "yes" : "no",
+		(unsigned long long)u->toggles, (unsigned long long)u->samples);
 }
 
 static struct sim_motion *motion(void *state)

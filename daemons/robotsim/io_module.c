@@ -102,12 +102,12 @@ static const struct sim_fault faults[] = {
 	FAULT("welded", welded[0]), FAULT("broken", broken[0]), { 0 },
 };
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	const struct io_module *m = state;
 
 	(void)t_ns;
-	query_say(to, " pressed %s sent %llu", m->pressed ? "yes" : "no", (unsigned long long)m->sent);
+	rpc_say(to, " pressed %s sent %llu", m->pressed ? "yes" : "no", (unsigned long long)m->sent);
 }
 
 const struct sim_kind io_module_kind = {

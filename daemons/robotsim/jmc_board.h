@@ -13,7 +13,7 @@
 #ifndef DAEMONS_ROBOTSIM_JMC_BOARD_H
 #define DAEMONS_ROBOTSIM_JMC_BOARD_H
 
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 #include "daemons/robotsim/jmc_motor.h"
 #include "daemons/robotsim/jmc_params.h"
 #include "daemons/robotsim/jmc_pll.h"

@@ -70,7 +70,7 @@ static bool other_fault(struct pcube *m, const char *word, bool clear, int64_t t
 	return true;
 }
 
-static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer)
+static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct rpc_text *answer)
 {
 	static const char *const others[] = { "cut", "silent", "jammed", "power-off", "power-on", "supply-low", NULL };
 	const char *near = NULL;
@@ -97,44 +97,43 @@ static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct
 			  near ? "?" : "");
 }
 
-static void say_state(struct query_text *to, uint32_t state)
+static void say_state(struct rpc_text *to, uint32_t state)
 {
 	const char *comma = "";
 
-	query_say(to, " state 0x%08" PRIX32 " words ", state);
+	rpc_say(to, " state 0x%08" PRIX32 " words ", state);
 	for (unsigned int bit = 0; bit < PCUBE_BITS; bit++)
 		if (state & 1u << bit) {
-			query_say(to, "%s%s", comma, pcube_state_names[bit]);
+			rpc_say(to, "%s%s", comma, pcube_state_names[bit]);
 			comma = ",";
 		}
 	if (!*comma)
-		query_say(to, "none");
+		rpc_say(to, "none");
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	struct pcube *m = state;
 	const struct pcube_counts *c = &m->counts;
 
 	pcube_advance(m, t_ns);
-	query_say(to, " type %s power %s position %.6f velocity %.6f current %.4f", m->type->name,
-		  !m->power	   ? "off"
-		  : pcube_hears(m) ? "on"
-				   : "booting",
-		  pcube_position(m), m->joint.velocity, m->joint.current);
+	rpc_say(to, " type %s power %s position %.6f velocity %.6f current %.4f", m->type->name,
+		!m->power	 ? "off"
+		: pcube_hears(m) ? "on"
+				 : "booting",
+		pcube_position(m), m->joint.velocity, m->joint.current);
 	say_state(to, pcube_state(m));
-	query_say(to, " config 0x%08" PRIX32, m->values.config);
+	rpc_say(to, " config 0x%08" PRIX32, m->values.config);
 	if (m->armed)
-		query_say(to, " watchdog_us %" PRId64,
-			  m->watchdog_ns > m->t_ns ? (m->watchdog_ns - m->t_ns) / 1000 : 0);
+		rpc_say(to, " watchdog_us %" PRId64, m->watchdog_ns > m->t_ns ? (m->watchdog_ns - m->t_ns) / 1000 : 0);
 	else
-		query_say(to, " watchdog_us off");
-	query_say(to,
-		  " in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64 " lost %" PRIu64 " gets %" PRIu64 " sets %" PRIu64
-		  " moves %" PRIu64 " refused %" PRIu64 " resets %" PRIu64 " homings %" PRIu64 " halts %" PRIu64
-		  " watchdogs %" PRIu64 " starts %" PRIu64 " trips %" PRIu64,
-		  c->in, c->out, c->ignored, c->lost, c->gets, c->sets, c->moves, c->refused, c->resets, c->homings,
-		  c->halts, c->watchdogs, c->starts, c->trips);
+		rpc_say(to, " watchdog_us off");
+	rpc_say(to,
+		" in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64 " lost %" PRIu64 " gets %" PRIu64 " sets %" PRIu64
+		" moves %" PRIu64 " refused %" PRIu64 " resets %" PRIu64 " homings %" PRIu64 " halts %" PRIu64
+		" watchdogs %" PRIu64 " starts %" PRIu64 " trips %" PRIu64,
+		c->in, c->out, c->ignored, c->lost, c->gets, c->sets, c->moves, c->refused, c->resets, c->homings,
+		c->halts, c->watchdogs, c->starts, c->trips);
 }
 
 const struct sim_kind pcube_kind = {

@@ -169,7 +169,7 @@ int sim_add_node(struct sim *sim, const struct robot_device *device, const struc
 	return 0;
 }
 
-struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *answer)
+struct sim_unit *sim_find(struct sim *sim, const char *name, struct rpc_text *answer)
 {
 	const char *best = NULL;
 
@@ -178,7 +178,7 @@ struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *
 			return &sim->units[i];
 		nearest_try(name, sim->units[i].name, &best);
 	}
-	query_say(answer, "error %s: nothing of that name is played here%s%s%s", name,
-		  best ? "; did you mean " : ": robotsim report lists what is", best ? best : "", best ? "?" : "");
+	rpc_say(answer, "error %s: nothing of that name is played here%s%s%s", name,
+		best ? "; did you mean " : ": robotsim report lists what is", best ? best : "", best ? "?" : "");
 	return NULL;
 }

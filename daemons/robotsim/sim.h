@@ -29,8 +29,8 @@
 
 #include "can/bus/bus.h"
 #include "channels/port/port.h"
-#include "channels/port/query.h"
-#include "config/base/place.h"
+#include "channels/port/rpc.h"
+#include "config/base/locked_socket.h"
 #include "config/settings/robot.h"
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/krang.h"
@@ -93,11 +93,11 @@ struct sim_kind {
 	const struct sim_fault *faults;		    /* end with a word NULL */
 	void (*faulted)(void *state, int64_t t_ns); /* one of that table has begun or ended */
 	void (*power)(void *state, bool on, int64_t t_ns);
-	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct query_text *answer);
+	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct rpc_text *answer);
 	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
 	/* Which of rows may be changed while it runs: all but fixed, or only live; each ends with NULL, or is NULL. */
 	const char *const *fixed, *const *live;
-	void (*report)(void *state, int64_t t_ns, struct query_text *answer); /* " key value key value" */
+	void (*report)(void *state, int64_t t_ns, struct rpc_text *answer); /* " key value key value" */
 
 	/* For a body (body.h); NULL where there is none. */
 	struct sim_shaft *(*shaft)(void *state, unsigned int n); /* the n-th of this unit; NULL: there are n */
@@ -231,7 +231,7 @@ struct sim_node {
 };
 int sim_add_node(struct sim *sim, const struct robot_device *device, const struct sim_node *node,
 		 struct error_sink *errors);
-struct sim_unit *sim_find(struct sim *sim, const char *name, struct query_text *answer); /* or NULL and why not */
+struct sim_unit *sim_find(struct sim *sim, const char *name, struct rpc_text *answer); /* or NULL and why not */
 
 /* ---- sim_bus.c ---- */
 
@@ -263,17 +263,17 @@ bool sim_body_live(const char *key); /* may this setting be changed while it run
 void sim_body_changed(struct sim *sim, const char *key);
 /* From now on it publishes how it moves, on the channel body. */
 int sim_body_publish(struct sim *sim, struct port *port, struct error_sink *errors);
-void sim_body_report(const struct sim *sim, struct query_text *answer);
+void sim_body_report(const struct sim *sim, struct rpc_text *answer);
 
 /* ---- sim_control.c ---- */
 
 /* Says why a command is refused; has the value -EINVAL. */
-#define sim_refuse(answer, ...) (query_say(answer, "error " __VA_ARGS__), -EINVAL)
+#define sim_refuse(answer, ...) (rpc_say(answer, "error " __VA_ARGS__), -EINVAL)
 
 struct sim_control {
 	int folder;
-	struct place place;
-	struct query_server server;
+	struct locked_socket place;
+	struct rpc_server server;
 };
 #define SIM_CONTROL_FDS 5
 
@@ -282,9 +282,9 @@ int sim_control_open(struct sim_control *control, struct sim *sim, struct error_
 void sim_control_reopen(struct sim_control *control);
 void sim_control_close(struct sim_control *control);
 /* Sets a fault of the unit, or ends it.  0, or -EINVAL and what is wrong in answer.  For tests. */
-int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_ns, struct query_text *answer);
+int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_ns, struct rpc_text *answer);
 /* The answer to a line of words: "ok" and what there is to say, or "error" and why not.  For tests. */
-void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns);
+void sim_control_answer(struct sim *sim, char *question, struct rpc_text *answer, int64_t now_ns);
 
 /* ---- commands ---- */
 

@@ -249,14 +249,14 @@ static void power(void *state, bool on, int64_t t_ns)
 	a->queue_n = 0;
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	const struct ati *a = state;
 
 	(void)t_ns;
-	query_say(to, " calibration %u asked %llu samples %llu resets %llu early %llu", a->calibration,
-		  (unsigned long long)a->asked, (unsigned long long)a->samples, (unsigned long long)a->resets,
-		  (unsigned long long)a->early);
+	rpc_say(to, " calibration %u asked %llu samples %llu resets %llu early %llu", a->calibration,
+		(unsigned long long)a->asked, (unsigned long long)a->samples, (unsigned long long)a->resets,
+		(unsigned long long)a->early);
 }
 
 const struct sim_kind ati_kind = {

@@ -304,14 +304,14 @@ void sim_body_changed(struct sim *sim, const char *key)
 		place(&sim->body);
 }
 
-void sim_body_report(const struct sim *sim, struct query_text *to)
+void sim_body_report(const struct sim *sim, struct rpc_text *to)
 {
 	const struct sim_body *b = &sim->body;
 	const struct krang *k = &b->krang;
 
-	query_say(to,
-		  SIM_BODY " kind krang mode %s pitch %.6f rate %.6f lean %.6f travel %.6f speed %.6f heading %.6f "
-			   "turn %.6f waist %.6f load %.3f push %g falls %u starts %u\n",
-		  mode_names[k->mode], k->pitch_rad, k->rate_rad_s, krang_lean_rad(k), k->travel_m, k->speed_m_s,
-		  k->heading_rad, k->turn_rad_s, k->waist_rad, k->waist_load_nm, push_n(b), k->falls, sim->starts);
+	rpc_say(to,
+		SIM_BODY " kind krang mode %s pitch %.6f rate %.6f lean %.6f travel %.6f speed %.6f heading %.6f "
+			 "turn %.6f waist %.6f load %.3f push %g falls %u starts %u\n",
+		mode_names[k->mode], k->pitch_rad, k->rate_rad_s, krang_lean_rad(k), k->travel_m, k->speed_m_s,
+		k->heading_rad, k->turn_rad_s, k->waist_rad, k->waist_load_nm, push_n(b), k->falls, sim->starts);
 }

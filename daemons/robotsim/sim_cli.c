@@ -12,20 +12,22 @@
 #define ANSWER_NS 2000000000
 #define ARGUMENTS_MAX 16
 
-struct ask {
+struct control_call {
 	const char *robot;
 	bool clear, json;
 };
 
-#define ROBOT SETTINGS_STRING("robot", struct ask, robot, NULL, "name of the robot; selects its folder", .value = "R")
+#define ROBOT                                                                                               \
+	SETTINGS_STRING("robot", struct control_call, robot, NULL, "name of the robot; selects its folder", \
+			.value = "R")
 static const struct settings_row rows[] = { ROBOT, SETTINGS_END };
 static const struct settings_row fault_rows[] = {
-	SETTINGS_BOOL("clear", struct ask, clear, "no", "end it"),
+	SETTINGS_BOOL("clear", struct control_call, clear, "no", "end it"),
 	ROBOT,
 	SETTINGS_END,
 };
 static const struct settings_row report_rows[] = {
-	SETTINGS_BOOL("json", struct ask, json, "no", "as JSON"),
+	SETTINGS_BOOL("json", struct control_call, json, "no", "as JSON"),
 	ROBOT,
 	SETTINGS_END,
 };
@@ -33,18 +35,18 @@ static const struct settings_row report_rows[] = {
 static char answer[SIM_ANSWER_MAX];
 
 /* VERB and the words behind it.  The exit status. */
-static int ask(const char *program, const struct ask *line, const char *verb, int argc, char **argv)
+static int ask(const char *program, const struct control_call *line, const char *verb, int argc, char **argv)
 {
 	struct error_who me = { program, NULL, ERROR_PLAIN };
 	struct error_sink errors = { error_to_stderr, &me, 0 };
 	char path[RUN_PATH_MAX], text[400];
-	struct query_text question = { text, 0, sizeof(text) };
+	struct rpc_text question = { text, 0, sizeof(text) };
 	int r;
 
-	query_say(&question, "%s", verb);
+	rpc_say(&question, "%s", verb);
 	for (int i = 0; i < argc; i++)
-		query_say(&question, " %s", argv[i]);
-	query_say(&question, "%s", line->clear ? " clear" : "");
+		rpc_say(&question, " %s", argv[i]);
+	rpc_say(&question, "%s", line->clear ? " clear" : "");
 	if (question.len + 1 >= sizeof(text))
 		error_add(&errors, "that is too long");
 	else if (line->robot && run_robot(line->robot))
@@ -53,7 +55,7 @@ static int ask(const char *program, const struct ask *line, const char *verb, in
 		return SIM_WRONG;
 	if (run_path(path, SIM_SOCKET, &errors))
 		return SIM_FAILED;
-	r = query_ask(path, text, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
+	r = rpc_call(path, text, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		error_add(&errors, "no robotsim runs for this robot (no socket at %s): start it with robotsim run FILE",
 			  path);
@@ -186,7 +188,7 @@ int sim_cli(int argc, char **argv)
 {
 	const char *verb = argv[0];
 	const struct options *row = verbs;
-	struct ask line = { 0 };
+	struct control_call line = { 0 };
 	char *words[ARGUMENTS_MAX + 1];
 	struct options options;
 	int status;

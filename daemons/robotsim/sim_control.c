@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "config/base/nearest.h"
-#include "config/base/owned.h"
 #include "config/base/run.h"
+#include "config/base/safe_path.h"
 #include "daemons/robotsim/sim.h"
 
 /* ---- answers ---- */
 
-static void answer_report(struct sim *sim, const char *name, struct query_text *answer, int64_t now_ns)
+static void answer_report(struct sim *sim, const char *name, struct rpc_text *answer, int64_t now_ns)
 {
 	const bool body = sim->body.is_there && (!name || !strcmp(name, SIM_BODY));
 	const struct sim_unit *only = name && !body ? sim_find(sim, name, answer) : NULL;
@@ -28,7 +28,7 @@ static void answer_report(struct sim *sim, const char *name, struct query_text *
 	if (name && !only && !body)
 		return;
 	sim_body_advance(sim, now_ns);
-	query_say(answer, "ok ");
+	rpc_say(answer, "ok ");
 	if (body)
 		sim_body_report(sim, answer);
 	if (name && body)
@@ -38,10 +38,10 @@ static void answer_report(struct sim *sim, const char *name, struct query_text *
 
 		if (only && unit != only)
 			continue;
-		query_say(answer, "%s bus %s controller %s", unit->name, unit->on->name,
-			  unit->line.bus ? bus_state_name(bus_state(unit->line.bus)) : "off");
+		rpc_say(answer, "%s bus %s controller %s", unit->name, unit->on->name,
+			unit->line.bus ? bus_state_name(bus_state(unit->line.bus)) : "off");
 		unit->kind->report(unit->state, now_ns, answer);
-		query_say(answer, " dropped %" PRIu64 "\n", unit->dropped);
+		rpc_say(answer, " dropped %" PRIu64 "\n", unit->dropped);
 	}
 }
 
@@ -56,7 +56,7 @@ static void set_flag(void *state, const struct sim_fault *fault, bool on)
 		*bits = (uint16_t)((*bits & ~fault->mask) | (on ? fault->mask : 0));
 }
 
-static void say_words(const struct sim_unit *unit, const char *word, struct query_text *answer)
+static void say_words(const struct sim_unit *unit, const char *word, struct rpc_text *answer)
 {
 	static const char *const own[] = { "cut", "power-off", "power-on" };
 	const size_t own_n = unit->kind->power ? 3 : 1;
@@ -66,18 +66,18 @@ static void say_words(const struct sim_unit *unit, const char *word, struct quer
 		nearest_try(word, known->word, &near);
 	for (size_t i = 0; i < own_n; i++)
 		nearest_try(word, own[i], &near);
-	query_say(answer, "error %s: no such fault", word);
+	rpc_say(answer, "error %s: no such fault", word);
 	if (near) {
-		query_say(answer, "; did you mean %s?", near);
+		rpc_say(answer, "; did you mean %s?", near);
 		return;
 	}
 	for (size_t i = 0; i < own_n; i++)
-		query_say(answer, "%s %s", i ? "," : ": there are", own[i]);
+		rpc_say(answer, "%s %s", i ? "," : ": there are", own[i]);
 	for (const struct sim_fault *known = unit->kind->faults; known && known->word; known++)
-		query_say(answer, ", %s", known->word);
+		rpc_say(answer, ", %s", known->word);
 }
 
-int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_ns, struct query_text *answer)
+int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_ns, struct rpc_text *answer)
 {
 	const struct sim_kind *kind = unit->kind;
 	int r;
@@ -102,7 +102,7 @@ int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_n
 }
 
 static int do_fault(struct sim *sim, struct sim_unit *unit, const char *word, const char *clear,
-		    struct query_text *answer, int64_t now_ns)
+		    struct rpc_text *answer, int64_t now_ns)
 {
 	int r = 0;
 
@@ -132,7 +132,7 @@ static int read_push(const char *text, bool is_force, double *value)
 
 /* Of the body, if unit is NULL. */
 static int do_push(struct sim *sim, struct sim_unit *unit, const char *torque, const char *duration,
-		   struct query_text *answer, int64_t now_ns)
+		   struct rpc_text *answer, int64_t now_ns)
 {
 	double value;
 	int64_t duration_ns;
@@ -153,7 +153,7 @@ static int do_push(struct sim *sim, struct sim_unit *unit, const char *torque, c
 
 static void say_line(void *to, const char *line)
 {
-	query_say(to, "error %s", line);
+	rpc_say(to, "error %s", line);
 }
 
 static bool is_listed(const char *const *list, const char *key)
@@ -174,7 +174,7 @@ static bool may_change(const struct sim_unit *unit, const char *key)
 }
 
 /* The same. */
-static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment, struct query_text *answer)
+static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment, struct rpc_text *answer)
 {
 	struct settings settings = { .rows = unit ? unit->kind->rows : krang_rows,
 				     .values = unit ? unit->state : &sim->body.krang.settings };
@@ -194,7 +194,7 @@ static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment
 	return 0;
 }
 
-void sim_control_answer(struct sim *sim, char *question, struct query_text *answer, int64_t now_ns)
+void sim_control_answer(struct sim *sim, char *question, struct rpc_text *answer, int64_t now_ns)
 {
 	char *save = NULL;
 	const char *verb = strtok_r(question, " \n", &save), *name = strtok_r(NULL, " \n", &save);
@@ -208,7 +208,7 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 		return;
 	}
 	if (!verb || !name || (strcmp(verb, "fault") != 0 && strcmp(verb, "push") != 0 && strcmp(verb, "set") != 0)) {
-		query_say(answer, "error %.40s: fault, push or set and a name, or report", verb ? verb : "");
+		rpc_say(answer, "error %.40s: fault, push or set and a name, or report", verb ? verb : "");
 		return;
 	}
 	sim_body_advance(sim, now_ns);
@@ -228,7 +228,7 @@ void sim_control_answer(struct sim *sim, char *question, struct query_text *answ
 		second = strtok_r(NULL, " \n", &save);
 	}
 	if (!r)
-		query_say(answer, "ok");
+		rpc_say(answer, "ok");
 }
 
 /* ---- the socket ---- */
@@ -243,7 +243,7 @@ static void replace(int *fd, int by)
 /* Takes over the descriptor of the folder if it can be had. */
 static int take(struct sim_control *c, int folder, struct error_sink *errors)
 {
-	const int status = place_take(&c->place, folder, errors);
+	const int status = locked_socket_take(&c->place, folder, errors);
 
 	if (status)
 		close(folder);
@@ -253,13 +253,13 @@ static int take(struct sim_control *c, int folder, struct error_sink *errors)
 	return status;
 }
 
-static void take_question(void *context, struct query_client *client, char *question, int64_t now_ns)
+static void take_question(void *context, struct rpc_client *client, char *question, int64_t now_ns)
 {
 	static char text[SIM_ANSWER_MAX];
-	struct query_text answer = { text, 0, sizeof(text) };
+	struct rpc_text answer = { text, 0, sizeof(text) };
 
 	sim_control_answer(context, question, &answer, now_ns);
-	query_answer(client, text);
+	rpc_answer(client, text);
 }
 
 /* One more than the robotsim before it, unless that ended as it was asked to: everything simulated began again. */
@@ -267,7 +267,7 @@ static unsigned int count_start(int folder)
 {
 	struct error_sink quiet = { 0 };
 	char text[16] = "";
-	const int fd = owned_file(folder, SIM_STARTS, O_RDWR | O_CREAT, 0600, &quiet);
+	const int fd = safe_path_file(folder, SIM_STARTS, O_RDWR | O_CREAT, 0600, &quiet);
 	unsigned long starts = 1;
 	int n;
 
@@ -296,7 +296,7 @@ int sim_control_open(struct sim_control *c, struct sim *sim, struct error_sink *
 			   .listener = -1 },
 		.server = { .question = take_question, .context = sim, .clients_max = SIM_CONTROL_FDS - 1 }
 	};
-	query_server_init(&c->server);
+	rpc_server_init(&c->server);
 	folder = run_folder(NULL, errors);
 	if (folder < 0)
 		return folder;
@@ -315,7 +315,7 @@ void sim_control_reopen(struct sim_control *c)
 
 	if (folder < 0)
 		return;
-	if (place_is_ours(&c->place, folder))
+	if (locked_socket_is_ours(&c->place, folder))
 		close(folder);
 	else
 		take(c, folder, &quiet);
@@ -325,7 +325,7 @@ void sim_control_close(struct sim_control *c)
 {
 	unlinkat(c->folder, SIM_STARTS, 0);
 	sim_keep_close(c->server.context, c->folder);
-	place_leave(&c->place, c->folder);
-	query_server_close(&c->server);
+	locked_socket_leave(&c->place, c->folder);
+	rpc_server_close(&c->server);
 	replace(&c->folder, -1);
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/owned.h"
+#include "config/base/safe_path.h"
 #include "daemons/robotsim/sim.h"
 
 #define KEEP_NS 5000000000 /* after that it is another run of the robot */
@@ -21,7 +21,7 @@ struct sim_keep {
 void sim_keep_open(struct sim *sim, int folder)
 {
 	struct error_sink quiet = { 0 };
-	const int fd = sim->body.is_there ? owned_file(folder, SIM_KEEP, O_RDWR | O_CREAT, 0600, &quiet) : -1;
+	const int fd = sim->body.is_there ? safe_path_file(folder, SIM_KEEP, O_RDWR | O_CREAT, 0600, &quiet) : -1;
 	void *memory = MAP_FAILED;
 
 	if (fd >= 0 && !ftruncate(fd, sizeof(struct sim_keep)))

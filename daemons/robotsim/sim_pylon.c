@@ -262,14 +262,14 @@ static void power(void *state, bool on, int64_t t_ns)
 	u->burst_n = u->burst_at = 0;
 }
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	struct pylon_unit *u = state;
 
 	advance(u, t_ns);
-	query_say(to, " charge %.4f voltage %.3f current %.1f temperature %.2f keep_alives %llu telegrams %llu",
-		  u->charge, volts(u), -u->load_a, u->temperature_c, (unsigned long long)u->keep_alives,
-		  (unsigned long long)u->telegrams);
+	rpc_say(to, " charge %.4f voltage %.3f current %.1f temperature %.2f keep_alives %llu telegrams %llu",
+		u->charge, volts(u), -u->load_a, u->temperature_c, (unsigned long long)u->keep_alives,
+		(unsigned long long)u->telegrams);
 }
 
 const struct sim_kind pylon_kind = {

@@ -68,8 +68,8 @@ static void serve(struct sim_control *control, struct clock_set *set, struct clo
 	for (uint32_t i = 0; i < SIM_CONTROL_FDS; i++)
 		if (fds[i].fd >= 0)
 			clock_set_remove_fd(set, fds[i].fd);
-	query_serve(&control->server, fds, now_ns);
-	query_fds(&control->server, fds);
+	rpc_serve(&control->server, fds, now_ns);
+	rpc_fds(&control->server, fds);
 	for (uint32_t i = 0; i < SIM_CONTROL_FDS; i++)
 		if (fds[i].fd >= 0)
 			clock_set_add_fd(set, fds[i].fd, (uint32_t)fds[i].events, TAG_CONTROL + i);

@@ -122,13 +122,13 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 static const struct sim_fault faults[] = { SIM_FAULT("silent", struct turntable, silent), { 0 } };
 
-static void report(void *state, int64_t t_ns, struct query_text *to)
+static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
 	struct turntable *t = state;
 
 	advance(t, t_ns);
-	query_say(to, " position %.6f velocity %.6f turns %llu", t->joint.position, t->joint.velocity,
-		  (unsigned long long)t->turns);
+	rpc_say(to, " position %.6f velocity %.6f turns %llu", t->joint.position, t->joint.velocity,
+		(unsigned long long)t->turns);
 }
 
 const struct sim_kind turntable_kind = {

@@ -93,29 +93,29 @@ void ctl_warn(const struct ctl_line *line, const char *fmt, ...)
 
 /* ---- achstart ---- */
 
-int ctl_ask(const struct ctl_line *line, struct ask *ask, const char *const *words)
+int ctl_ask(const struct ctl_line *line, struct control_call *ask, const char *const *words)
 {
 	struct lines why;
 	int status = 0;
 
-	if (ask_for(ask, words, clock_now_ns() + ASK_WITHIN_NS, lines_begin(&why)))
+	if (control_call_for(ask, words, clock_now_ns() + CONTROL_CALL_WITHIN_NS, lines_begin(&why)))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
 	if (!ask->ok) {
 		status = ctl_fail(line, CTL_NO, "refused: %s", ask->error);
-		ask_end(ask);
+		control_call_end(ask);
 	}
 	return status;
 }
 
 int ctl_ask_status(struct status *robot, struct lines *why)
 {
-	struct ask ask;
-	const int status = ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS,
-				   lines_begin(why));
+	struct control_call ask;
+	const int status = control_call_for(&ask, (const char *const[]){ "status", NULL },
+					    clock_now_ns() + CONTROL_CALL_WITHIN_NS, lines_begin(why));
 
 	if (!status) {
 		status_read(robot, yaml_root(ask.doc));
-		ask_end(&ask);
+		control_call_end(&ask);
 	}
 	return status;
 }

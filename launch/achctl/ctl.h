@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "channels/client/ask.h"
+#include "channels/client/control_call.h"
 #include "channels/client/robot_choice.h"
 #include "config/base/json.h"
 #include "config/base/lines.h"
@@ -66,7 +66,7 @@ void ctl_warn(const struct ctl_line *line, const char *fmt, ...) __attribute__((
 /* ---- achstart ---- */
 
 /* Asks it.  0, or the exit status after a line: there is no answer, or it refuses; nothing to end then. */
-int ctl_ask(const struct ctl_line *line, struct ask *ask, const char *const *words);
+int ctl_ask(const struct ctl_line *line, struct control_call *ask, const char *const *words);
 /* Asks it for the status.  0, or -errno with why. */
 int ctl_ask_status(struct status *robot, struct lines *why);
 /* verb: start, restart or clear.  Waits until the daemon is ready, after restart in a new process.  The exit status. */

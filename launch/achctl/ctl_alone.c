@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/estop/lowering.h"
+#include "channels/estop/estop_lower.h"
 #include "launch/achctl/ctl.h"
 #include "launch/view/robot_channels.h"
 
@@ -25,13 +25,13 @@ struct alone {
 
 static int no_achstart(const struct ctl_line *line)
 {
-	struct ask ask;
+	struct control_call ask;
 	int pid;
 
-	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, &(struct error_sink){ 0 }))
+	if (control_call_begin(&ask, (const char *const[]){ "status", NULL }, 0, &(struct error_sink){ 0 }))
 		return 0;
 	pid = (int)ask.pid;
-	ask_end(&ask);
+	control_call_end(&ask);
 	return ctl_fail(line, CTL_NO, "refused: achstart, process %d, runs this robot: leave out --alone", pid);
 }
 
@@ -63,7 +63,7 @@ static size_t count(struct alone *a, uint64_t base)
 		if (!robot_level_driver(&a->estop, one, name, sizeof(name), clock_now_ns()))
 			continue;
 		drivers++;
-		if (base ? lowering_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_ready(state))
+		if (base ? estop_lower_is_taken(state, a->estop.boot, a->seen.id[0], base) : is_ready(state))
 			continue;
 		lines_append(a->behind, sizeof(a->behind), ", ", "%s (%s)", name,
 			     base ? msg_level_word(state->level) : msg_life_word(state->lifecycle));

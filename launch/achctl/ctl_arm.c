@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "launch/achctl/ctl.h"
-#include "launch/view/raising.h"
+#include "launch/view/estop_raise.h"
 
 /* Without an answer the robot may be armed, now or in a moment: raise the level before giving up. */
 static int no_answer(const struct ctl_line *line, const char *who, const char *why)
 {
-	static struct raising raise;
+	static struct estop_raise raise;
 
-	if (raising_all(&raise, MSG_LEVEL_ESTOP, who, "achstart has not answered achctl arm"))
+	if (estop_raise_all(&raise, MSG_LEVEL_ESTOP, who, "achstart has not answered achctl arm"))
 		return ctl_fail(line, CTL_WORLD, "not armed, level estop is raised: %s", why);
 	if (!*raise.behind)
 		return ctl_fail(line, CTL_WORLD, "%s; NOT CONFIRMED: level estop, which cannot be raised: %s", why,
@@ -36,7 +36,7 @@ int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint
 	return ctl_json_end(&j);
 }
 
-static int answered(const struct ctl_line *line, const struct ask *ask, const char *who)
+static int answered(const struct ctl_line *line, const struct control_call *ask, const char *who)
 {
 	const struct yaml_node *root = yaml_root(ask->doc), *node = yaml_find(root, "epoch");
 	int64_t epoch, taken = 0;
@@ -56,17 +56,17 @@ static int examine(const struct ctl_line *line, const char *who, int64_t until_n
 {
 	static struct status robot;
 	struct lines why;
-	struct ask ask;
-	int status = ask_for(&ask, (const char *const[]){ "status", NULL }, until_ns, lines_begin(&why));
+	struct control_call ask;
+	int status = control_call_for(&ask, (const char *const[]){ "status", NULL }, until_ns, lines_begin(&why));
 
 	if (status)
-		return ask_did_not_arrive(status) ? ctl_fail(line, CTL_WORLD, "%s", why.text)
-						  : no_answer(line, who, why.text);
+		return control_call_did_not_arrive(status) ? ctl_fail(line, CTL_WORLD, "%s", why.text)
+							   : no_answer(line, who, why.text);
 	if (ask.ok) { /* if not, arm will be refused, too */
 		status_read(&robot, yaml_root(ask.doc));
 		status = ctl_doctor(line, &robot);
 	}
-	ask_end(&ask);
+	control_call_end(&ask);
 	return status;
 }
 
@@ -76,8 +76,8 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	char who[CTL_WHO_MAX];
 	struct lines why;
 	int64_t until_ns;
-	struct ask_arm words;
-	struct ask ask;
+	struct control_call_arm words;
+	struct control_call ask;
 	int status;
 
 	ctl_who(line, who);
@@ -88,17 +88,17 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 		return status;
 	until_ns = clock_now_ns() + line->within_ns;
 	for (;;) {
-		status = ask_for(&ask, ask_arm(&words, who, &seen), until_ns, lines_begin(&why));
-		if (ask_did_not_arrive(status))
+		status = control_call_for(&ask, control_call_arm(&words, who, &seen), until_ns, lines_begin(&why));
+		if (control_call_did_not_arrive(status))
 			return ctl_fail(line, CTL_WORLD, "%s", why.text); /* it was not asked */
 		if (status)
 			return no_answer(line, who, why.text);
 		if (ask.ok || clock_now_ns() >= until_ns || !robot_level_only_copied(estop, &seen))
 			break;
-		ask_end(&ask);
+		control_call_end(&ask);
 	}
 	status = answered(line, &ask, who);
-	ask_end(&ask);
+	control_call_end(&ask);
 	return status;
 }
 

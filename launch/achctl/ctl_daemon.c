@@ -37,11 +37,11 @@ int ctl_daemon_missing(const struct ctl_line *line)
 
 static int command(const struct ctl_line *line, const char *verb)
 {
-	struct ask ask;
+	struct control_call ask;
 	const int status = ctl_ask(line, &ask, (const char *const[]){ verb, line->argv[0], NULL });
 
 	if (!status)
-		ask_end(&ask);
+		control_call_end(&ask);
 	return status;
 }
 

@@ -15,8 +15,8 @@
 #include "config/base/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/record/freeze.h"
+#include "launch/view/incident_text.h"
 #include "launch/view/logs.h"
-#include "launch/view/story.h"
 
 extern char **environ;
 
@@ -138,7 +138,7 @@ static int is_bus(const struct dirent *entry)
 	return !strncmp(entry->d_name, "bus-", 4) && text_ends_with(entry->d_name, ".log");
 }
 
-static int64_t read_bus(struct story *story, const char *name, int64_t real_ns)
+static int64_t read_bus(struct incident_text *incident, const char *name, int64_t real_ns)
 {
 	static struct log log;
 	struct log_record r;
@@ -148,14 +148,14 @@ static int64_t read_bus(struct story *story, const char *name, int64_t real_ns)
 		return 0;
 	while (log_next(&log, &r) > 0) {
 		last_ns = r.t_ns - real_ns;
-		story_frame(story, r.bus, &r.frame, last_ns);
+		incident_text_frame(incident, r.bus, &r.frame, last_ns);
 	}
 	log_close(&log);
 	return last_ns;
 }
 
 /* The time of the last one. */
-static int64_t read_frames(struct story *story, const char *path, int64_t real_ns)
+static int64_t read_frames(struct incident_text *incident, const char *path, int64_t real_ns)
 {
 	struct dirent **names;
 	const int n = scandir(path, &names, is_bus, alphasort);
@@ -166,7 +166,7 @@ static int64_t read_frames(struct story *story, const char *path, int64_t real_n
 		int64_t t_ns;
 
 		snprintf(name, sizeof(name), "%s/%s", path, names[i]->d_name);
-		t_ns = read_bus(story, name, real_ns);
+		t_ns = read_bus(incident, name, real_ns);
 		last_ns = t_ns > last_ns ? t_ns : last_ns;
 		free(names[i]);
 	}
@@ -175,7 +175,7 @@ static int64_t read_frames(struct story *story, const char *path, int64_t real_n
 	return last_ns;
 }
 
-static int64_t read_messages(struct story *story, const char *path)
+static int64_t read_messages(struct incident_text *incident, const char *path)
 {
 	static char channels[CHANNELS_MAX][64];
 	struct reclog_channel what;
@@ -199,7 +199,7 @@ static int64_t read_messages(struct story *story, const char *path)
 		if (r.kind != RECLOG_MESSAGE)
 			continue;
 		last_ns = r.t_ns;
-		story_message(story, channels[r.channel], r.body, r.len, r.t_ns);
+		incident_text_message(incident, channels[r.channel], r.body, r.len, r.t_ns);
 	}
 	reclog_close(&reader);
 	close(fd);
@@ -222,7 +222,7 @@ static void print_head(const char *path, const char *name)
 static int show(const struct ctl_line *line, const char *folder)
 {
 	char name[NAME_MAX + 1], path[INCIDENT_PATH_MAX];
-	struct story story = { 0 };
+	struct incident_text incident = { 0 };
 	int64_t cause_ns, from_ns, frames_ns, messages_ns;
 	struct json j;
 	size_t first = 0;
@@ -233,31 +233,32 @@ static int show(const struct ctl_line *line, const char *folder)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	cause_ns = number_of(path, "t_ns");
 	from_ns = number_of(path, "from_ns"); /* channels hold older messages */
-	frames_ns = read_frames(&story, path, number_of(path, "real_ns"));
-	messages_ns = read_messages(&story, path);
-	if (story_end(&story, frames_ns > messages_ns ? frames_ns : messages_ns)) {
-		story_free(&story);
+	frames_ns = read_frames(&incident, path, number_of(path, "real_ns"));
+	messages_ns = read_messages(&incident, path);
+	if (incident_text_end(&incident, frames_ns > messages_ns ? frames_ns : messages_ns)) {
+		incident_text_free(&incident);
 		return ctl_fail(line, CTL_WORLD, "no memory left");
 	}
-	while (first < story.n && story.lines[first].t_ns < from_ns)
+	while (first < incident.n && incident.lines[first].t_ns < from_ns)
 		first++;
 	if (ctl_json(line, &j)) {
 		json_text(&j, "name", name);
 		json_array(&j, "story");
-		for (size_t i = first; i < story.n; i++) {
+		for (size_t i = first; i < incident.n; i++) {
 			json_object(&j, NULL);
-			json_int(&j, "t_ns", story.lines[i].t_ns - cause_ns);
-			json_text(&j, "text", story.lines[i].text);
+			json_int(&j, "t_ns", incident.lines[i].t_ns - cause_ns);
+			json_text(&j, "text", incident.lines[i].text);
 			json_end(&j);
 		}
 		json_end(&j);
 		status = ctl_json_end(&j);
 	} else {
 		print_head(path, name);
-		for (size_t i = first; i < story.n; i++)
-			printf("%+12.6f s  %s\n", (double)(story.lines[i].t_ns - cause_ns) / 1e9, story.lines[i].text);
+		for (size_t i = first; i < incident.n; i++)
+			printf("%+12.6f s  %s\n", (double)(incident.lines[i].t_ns - cause_ns) / 1e9,
+			       incident.lines[i].text);
 	}
-	story_free(&story);
+	incident_text_free(&incident);
 	return status;
 }
 

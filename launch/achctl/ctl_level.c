@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "launch/achctl/ctl.h"
-#include "launch/view/raising.h"
+#include "launch/view/estop_raise.h"
 
 struct all {
 	enum msg_level level;
@@ -15,7 +15,7 @@ struct all {
 	const char *why;
 	struct target {
 		const struct robot_choice_one *which;
-		struct raising raise;
+		struct estop_raise raise;
 		bool done;
 	} at[ROBOT_CHOICE_MAX];
 	size_t n;
@@ -30,12 +30,12 @@ static void use_robot(const struct target *t)
 /* Raises the level of all robots at the same time. */
 static void try_all(struct all *a)
 {
-	const int64_t until_ns = clock_now_ns() + RAISING_WITHIN_NS;
+	const int64_t until_ns = clock_now_ns() + ESTOP_RAISE_WITHIN_NS;
 	bool again = true;
 
 	for (size_t i = 0; i < a->n; i++) {
 		use_robot(&a->at[i]);
-		raising_begin(&a->at[i].raise, a->level, a->who, a->why);
+		estop_raise_begin(&a->at[i].raise, a->level, a->who, a->why);
 	}
 	for (;;) {
 		again = false;
@@ -44,12 +44,12 @@ static void try_all(struct all *a)
 
 			use_robot(t);
 			if (!t->done)
-				t->done = raising_step(&t->raise, clock_now_ns());
-			again |= !t->done && !raising_is_hopeless(&t->raise);
+				t->done = estop_raise_step(&t->raise, clock_now_ns());
+			again |= !t->done && !estop_raise_is_hopeless(&t->raise);
 		}
 		if (!again || clock_now_ns() >= until_ns)
 			return;
-		clock_wait(NULL, 0, clock_now_ns() + RAISING_EVERY_NS);
+		clock_wait(NULL, 0, clock_now_ns() + ESTOP_RAISE_EVERY_NS);
 	}
 }
 
@@ -70,15 +70,15 @@ static void list(const struct all *a, char *text, size_t size)
 
 static int not_raised(const struct ctl_line *line, const struct all *a, const struct target *t)
 {
-	const struct raising *r = &t->raise;
-	const bool absent = raising_is_absent(r);
+	const struct estop_raise *r = &t->raise;
+	const bool absent = estop_raise_is_absent(r);
 	char others[200];
 
 	list(a, others, sizeof(others));
 	if (*r->behind && (r->put || r->answered))
 		return ctl_fail(line, CTL_WORLD,
 				"NOT CONFIRMED: level %s is raised, but within %g s %s not show it: %s",
-				msg_level_word(a->level), RAISING_WITHIN_NS / 1e9,
+				msg_level_word(a->level), ESTOP_RAISE_WITHIN_NS / 1e9,
 				strchr(r->behind, ',') ? "these drivers do" : "this driver does", r->behind);
 	return ctl_fail(line, CTL_WORLD, "NOT RAISED: %s%s%s%s%s%s", absent ? "no robot is up here (" : "",
 			r->lines.text, absent ? ")" : "", *others ? "; raised on " : "", others,
@@ -121,7 +121,7 @@ static int report(const struct ctl_line *line, struct all *a, const struct robot
 		use_robot(t);
 		robot_level_read(&t->raise.estop, &t->raise.channels, clock_now_ns());
 		done += t->done;
-		if (!t->done && (!failed || raising_is_absent(&failed->raise)))
+		if (!t->done && (!failed || estop_raise_is_absent(&failed->raise)))
 			failed = t;
 		if (t->done && *t->raise.lines.text)
 			ctl_warn(line, "%s; %s", t->raise.lines.text,
@@ -129,7 +129,7 @@ static int report(const struct ctl_line *line, struct all *a, const struct robot
 				 : t->raise.put	  ? "the other channel has it"
 						  : "achstart has raised the level");
 	}
-	if (failed && (!done || !raising_is_absent(&failed->raise)))
+	if (failed && (!done || !estop_raise_is_absent(&failed->raise)))
 		return not_raised(line, a, failed);
 	return raised(line, a, which);
 }
@@ -152,6 +152,6 @@ int ctl_level(const struct ctl_line *line)
 	try_all(&all);
 	status = report(line, &all, &which);
 	for (size_t i = 0; i < all.n; i++)
-		raising_end(&all.at[i].raise);
+		estop_raise_end(&all.at[i].raise);
 	return status;
 }

@@ -65,10 +65,11 @@ int ctl_status(const struct ctl_line *line)
 {
 	static struct status view;
 	struct lines why;
-	struct ask ask;
+	struct control_call ask;
 	int status;
 
-	if (ask_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + ASK_WITHIN_NS, lines_begin(&why)))
+	if (control_call_for(&ask, (const char *const[]){ "status", NULL }, clock_now_ns() + CONTROL_CALL_WITHIN_NS,
+			     lines_begin(&why)))
 		return without_achstart(line, why.text);
 	if (!ask.ok) {
 		status = ctl_fail(line, CTL_NO, "refused: %s", ask.error);
@@ -80,6 +81,6 @@ int ctl_status(const struct ctl_line *line)
 		else
 			print_view(&view);
 	}
-	ask_end(&ask);
+	control_call_end(&ask);
 	return status;
 }

@@ -39,11 +39,11 @@ static bool wait_gone(int pidfd, int64_t until_ns)
 	/* A process of another name space, for example: wait until its socket is gone. */
 	for (;;) {
 		struct error_sink quiet = { 0 };
-		struct ask ask;
+		struct control_call ask;
 
-		if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, &quiet) == -ENOENT)
+		if (control_call_begin(&ask, (const char *const[]){ "status", NULL }, 0, &quiet) == -ENOENT)
 			return true;
-		ask_end(&ask);
+		control_call_end(&ask);
 		if (clock_now_ns() >= until_ns)
 			return false;
 		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
@@ -82,12 +82,12 @@ static int wait_stopped(const struct ctl_line *line, pid_t pid, int pidfd, struc
 static int find_achstart(const struct ctl_line *line, pid_t *pid)
 {
 	struct lines why;
-	struct ask ask;
+	struct control_call ask;
 
-	if (ask_begin(&ask, (const char *const[]){ "status", NULL }, 0, lines_begin(&why)))
+	if (control_call_begin(&ask, (const char *const[]){ "status", NULL }, 0, lines_begin(&why)))
 		return ctl_fail(line, CTL_WORLD, "%s", why.text);
 	*pid = ask.pid;
-	ask_end(&ask);
+	control_call_end(&ask);
 	return 0;
 }
 
@@ -95,7 +95,7 @@ static int stop_robot(const struct ctl_line *line)
 {
 	char path[RUN_PATH_MAX];
 	struct tail events = { .fd = -1 };
-	struct ask ask;
+	struct control_call ask;
 	pid_t pid = 0;
 	int pidfd, status = find_achstart(line, &pid);
 
@@ -107,7 +107,7 @@ static int stop_robot(const struct ctl_line *line)
 	status = ctl_ask(line, &ask, (const char *const[]){ "stop", NULL });
 	if (!status) {
 		status = line->within_ns ? wait_stopped(line, pid, pidfd, &events) : ctl_done(line, "asked to stop");
-		ask_end(&ask);
+		control_call_end(&ask);
 	}
 	tail_close(&events);
 	if (pidfd >= 0)

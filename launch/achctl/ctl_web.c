@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 #include "config/base/run.h"
 #include "launch/achctl/ctl.h"
 
@@ -12,19 +12,19 @@
 /* 0 and the link, or -errno with a line in why. */
 static int ask(const char *question, char *answer, size_t size, struct lines *why)
 {
-	const int64_t until_ns = clock_now_ns() + ASK_WITHIN_NS;
+	const int64_t until_ns = clock_now_ns() + CONTROL_CALL_WITHIN_NS;
 	char path[RUN_PATH_MAX], other[RUN_PATH_MAX];
 	int status = run_path(path, SOCKET, lines_begin(why));
 
 	if (status)
 		return status;
-	status = query_ask(path, question, answer, size, until_ns, &why->sink);
+	status = rpc_call(path, question, answer, size, until_ns, &why->sink);
 	if (status != -ENOENT && status != -ECONNREFUSED)
 		return status;
 	*strrchr(path, '/') = 0;
 	snprintf(other, sizeof(other), FOLDER, RUN_PATH_MAX - (int)sizeof(FOLDER),
 		 strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
-	return query_ask(other, question, answer, size, until_ns, lines_begin(why));
+	return rpc_call(other, question, answer, size, until_ns, lines_begin(why));
 }
 
 int ctl_web(const struct ctl_line *line)

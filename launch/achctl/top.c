@@ -14,18 +14,18 @@
 
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/top.h"
-#include "launch/view/raising.h"
-#include "launch/view/status_ask.h"
+#include "launch/view/estop_raise.h"
+#include "launch/view/status_poll.h"
 
 #define NOTICE_NS 10000000000
 #define FIRST_NS 300000000
 #define SURE_NS 3000000000
 
-struct loop {
+struct replay_match {
 	struct top top;
 	const struct ctl_line *line;
 	struct estop estop;
-	struct status_ask achstart;
+	struct status_poll achstart;
 	bool shown;	   /* something has been drawn */
 	int64_t next_ns;   /* when to look next */
 	int64_t notice_ns; /* until then */
@@ -47,7 +47,7 @@ static int open_signals(void)
 
 /* ---- the channels ---- */
 
-static void say(struct loop *l, enum tone tone, const char *text)
+static void say(struct replay_match *l, enum tone tone, const char *text)
 {
 	snprintf(l->top.notice, sizeof(l->top.notice), "%s", text);
 	l->top.notice_tone = tone;
@@ -55,28 +55,28 @@ static void say(struct loop *l, enum tone tone, const char *text)
 }
 
 /* By the channels, and through achstart, whose answer is not waited for. */
-static void raise_level(struct loop *l, enum msg_level level)
+static void raise_level(struct replay_match *l, enum msg_level level)
 {
-	static struct raising raise;
+	static struct estop_raise raise;
 	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX];
 
 	ctl_who(l->line, who);
-	raising_begin(&raise, level, who, "achctl top");
+	estop_raise_begin(&raise, level, who, "achctl top");
 	if (raise.put || raise.asking)
 		snprintf(text, sizeof(text), "%s raised by %s; achctl arm lowers it", msg_level_word(level), who);
 	else
 		snprintf(text, sizeof(text), "%s NOT RAISED: %.150s", msg_level_word(level), raise.lines.text);
-	raising_end(&raise);
+	estop_raise_end(&raise);
 	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }
 
-static void update_view(struct loop *l, int64_t now_ns)
+static void update_view(struct replay_match *l, int64_t now_ns)
 {
-	status_ask_begin(&l->achstart, 0, now_ns);
+	status_poll_begin(&l->achstart, 0, now_ns);
 	robot_channels_read(&l->top.channels);
 	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
-	status_ask_channels(&l->achstart, &l->top.view, &l->top.channels);
+	status_poll_channels(&l->achstart, &l->top.view, &l->top.channels);
 	if (now_ns < l->notice_ns)
 		return;
 	snprintf(l->top.notice, sizeof(l->top.notice), "%.*s", TOP_NOTICE_MAX - 1,
@@ -85,7 +85,7 @@ static void update_view(struct loop *l, int64_t now_ns)
 }
 
 /* Level and ages are read now, however old the last answer of achstart is. */
-static void draw(struct loop *l)
+static void draw(struct replay_match *l)
 {
 	/* The first screen waits a little for achstart, so that the second one looks the same. */
 	if (!l->shown && l->achstart.asking && l->achstart.away && clock_own_ns() - l->achstart.asked_ns < FIRST_NS)
@@ -109,7 +109,7 @@ static bool is_simulated(const struct status *view)
 }
 
 /* Kills a daemon, to see that achstart restarts it.  With hardware the key must be pressed twice. */
-static void kill_selected(struct loop *l)
+static void kill_selected(struct replay_match *l)
 {
 	const struct status *view = &l->top.view;
 	const struct status_daemon *one = &view->daemons[l->top.selected - 1];
@@ -135,7 +135,7 @@ static void kill_selected(struct loop *l)
 }
 
 /* Where daemons are shown the arrows select one, elsewhere they scroll. */
-static void move(struct loop *l, size_t up, size_t down, size_t page)
+static void move(struct replay_match *l, size_t up, size_t down, size_t page)
 {
 	const bool selects = l->top.pane == TOP_ALL || l->top.pane == TOP_DAEMONS;
 	size_t *at = selects ? &l->top.selected : &l->top.from;
@@ -147,7 +147,7 @@ static void move(struct loop *l, size_t up, size_t down, size_t page)
 		l->top.from = l->top.pane == TOP_DAEMONS && page ? l->top.selected / page * page : 0;
 }
 
-static void press(struct loop *l, int key)
+static void press(struct replay_match *l, int key)
 {
 	static const char panes[] = { [TOP_ALL] = 'a', [TOP_DAEMONS] = 'd', [TOP_BUSES] = 'b', [TOP_CHANNELS] = 'c' };
 	const int letter = key > TOP_LETTER ? tolower(key - TOP_LETTER) : 0;
@@ -168,7 +168,7 @@ static void press(struct loop *l, int key)
 	l->quit |= letter == 'q';
 }
 
-static void read_keys(struct loop *l, short ready)
+static void read_keys(struct replay_match *l, short ready)
 {
 	int key, n = 0;
 
@@ -181,7 +181,7 @@ static void read_keys(struct loop *l, short ready)
 		l->quit = true;
 }
 
-static void read_signals(struct loop *l, int fd)
+static void read_signals(struct replay_match *l, int fd)
 {
 	struct signalfd_siginfo info;
 
@@ -204,7 +204,7 @@ static void read_signals(struct loop *l, int fd)
 
 /* ---- the loop ---- */
 
-static void run(struct loop *l, int signals)
+static void run(struct replay_match *l, int signals)
 {
 	while (!l->quit) {
 		struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -217,7 +217,7 @@ static void run(struct loop *l, int signals)
 			l->next_ns = now_ns + l->line->every_ns;
 		}
 		draw(l);
-		fds[2] = status_ask_fd(&l->achstart);
+		fds[2] = status_poll_fd(&l->achstart);
 		if (clock_own_wait(fds, 3, l->next_ns) < 0)
 			return;
 		if (fds[0].ready)
@@ -225,7 +225,7 @@ static void run(struct loop *l, int signals)
 		if (fds[1].ready)
 			read_signals(l, signals);
 		if (fds[2].ready)
-			status_ask_answer(&l->achstart, &l->top.view);
+			status_poll_answer(&l->achstart, &l->top.view);
 	}
 }
 
@@ -250,7 +250,7 @@ static int repeat_status(const struct ctl_line *line)
 
 static int run_screen(const struct ctl_line *line)
 {
-	static struct loop l;
+	static struct replay_match l;
 	const int status = top_screen_begin();
 	int signals;
 
@@ -268,7 +268,7 @@ static int run_screen(const struct ctl_line *line)
 	robot_level_open(&l.estop, false, &(struct error_sink){ 0 });
 	run(&l, signals);
 	top_screen_end();
-	status_ask_end(&l.achstart);
+	status_poll_end(&l.achstart);
 	estop_close(&l.estop);
 	robot_channels_close(&l.top.channels);
 	close(signals);

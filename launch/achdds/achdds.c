@@ -13,12 +13,12 @@
 #include "config/base/run.h"
 #include "config/settings/options.h"
 #include "launch/achdds/bridge.h"
+#include "launch/achdds/bridge_in.h"
+#include "launch/achdds/bridge_out.h"
 #include "launch/achdds/drop_in.h"
 #include "launch/achdds/filter.h"
 #include "launch/achdds/library_log.h"
-#include "launch/achdds/publish.h"
 #include "launch/achdds/relay.h"
-#include "launch/achdds/subscribe.h"
 
 #define PROGRAM "achdds"
 #define WRONG 100
@@ -46,8 +46,8 @@ static const struct settings_row rows[] = {
 static struct {
 	struct achdds_options options;
 	struct bridge bridge;
-	struct publish *publish;
-	struct subscribe *subscribe;
+	struct bridge_out *publish;
+	struct bridge_in *subscribe;
 	struct relay *relay; /* or NULL */
 	struct notify notify;
 	int64_t beat_ns, scan_ns, state_ns, log_ns;
@@ -96,14 +96,14 @@ static int write_state(const char *path, int64_t now_ns)
 	j = json_to(to);
 	json_object(&j, NULL);
 	json_uint(&j, "pid", (uint64_t)getpid());
-	json_int(&j, "domain", a.bridge.plan.domain);
-	json_text(&j, "interface", a.bridge.plan.interface);
-	json_bool(&j, "secured", a.bridge.plan.secured);
+	json_int(&j, "domain", a.bridge.file.domain);
+	json_text(&j, "interface", a.bridge.file.interface);
+	json_bool(&j, "secured", a.bridge.file.secured);
 	library_log_read(&log);
 	json_uint(&j, "library_warnings", log.lines);
 	json_uint(&j, "malformed_packets", log.malformed);
-	publish_state(a.publish, &j, now_ns);
-	subscribe_state(a.subscribe, &j, now_ns);
+	bridge_out_state(a.publish, &j, now_ns);
+	bridge_in_state(a.subscribe, &j, now_ns);
 	relay_state(a.relay, &j, now_ns);
 	json_end(&j);
 	fputc('\n', to);
@@ -146,7 +146,7 @@ static int64_t turn(void)
 	if (now_ns >= a.beat_ns)
 		beat(now_ns);
 	if (now_ns >= a.scan_ns) {
-		publish_scan(a.publish);
+		bridge_out_scan(a.publish);
 		report_library_log(now_ns);
 		a.stale = filter_is_stale();
 		a.scan_ns = now_ns + SCAN_NS;
@@ -155,33 +155,33 @@ static int64_t turn(void)
 		update_state_file(now_ns);
 	next_ns = a.beat_ns < a.scan_ns ? a.beat_ns : a.scan_ns;
 	next_ns = a.state_ns < next_ns ? a.state_ns : next_ns;
-	due_ns = publish_due(a.publish, now_ns);
+	due_ns = bridge_out_due(a.publish, now_ns);
 	next_ns = due_ns < next_ns ? due_ns : next_ns;
 	due_ns = relay_due(a.relay, now_ns);
 	next_ns = due_ns < next_ns ? due_ns : next_ns;
-	due_ns = inlet_due(&a.bridge.inlets, now_ns);
+	due_ns = channel_reader_due(&a.bridge.readers, now_ns);
 	next_ns = due_ns < next_ns ? due_ns : next_ns;
-	due_ns = subscribe_due(a.subscribe, now_ns);
+	due_ns = bridge_in_due(a.subscribe, now_ns);
 	return due_ns < next_ns ? due_ns : next_ns;
 }
 
 static void serve(uint32_t tag, int64_t now_ns)
 {
 	if (tag == BRIDGE_TAG_NODE) {
-		node_seen(a.bridge.node);
-		subscribe_take(a.subscribe);
+		dds_node_seen(a.bridge.node);
+		bridge_in_take(a.subscribe);
 		relay_take(a.relay);
 	} else if (tag >= BRIDGE_TAG_RELAY) {
 		relay_read(a.relay, tag - BRIDGE_TAG_RELAY, now_ns);
 	} else {
-		publish_read(a.publish, tag, now_ns);
+		bridge_out_read(a.publish, tag, now_ns);
 	}
 }
 
 /* While channels are polled it sleeps first: that takes one system call less than to be woken in time. */
 static int wait_for(uint32_t tags[CLOCK_TAGS_MAX], int64_t next_ns)
 {
-	if (a.bridge.inlets.polled) {
+	if (a.bridge.readers.polled) {
 		clock_wait(NULL, 0, next_ns);
 		next_ns = 0;
 	}
@@ -212,7 +212,7 @@ static int run(void)
 	if (a.stale)
 		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "interface",
 			   "interface %s was removed and came back; achdds ends, to be started again on it",
-			   a.bridge.plan.interface);
+			   a.bridge.file.interface);
 	return n < 0 || a.stale ? FAILED : 0;
 }
 
@@ -241,54 +241,54 @@ static int open_robot(struct error_sink *errors)
 				    endplate_errstr());
 	prefix = getenv("ENDPLATE_PREFIX");
 	a.bridge.prefix = prefix ? prefix : "";
-	a.bridge.inlets = (struct inlets){ .set = a.bridge.set, .owner = run_owner() };
+	a.bridge.readers = (struct channel_readers){ .set = a.bridge.set, .owner = run_owner() };
 	return 0;
 }
 
 static int open_all(struct error_sink *errors)
 {
-	const struct plan *plan = &a.bridge.plan;
-	const struct node_options options = { .domain = (unsigned int)plan->domain,
-					      .name = plan->name,
-					      .space = "/",
-					      .interface = plan->interface,
-					      .peers = plan->peers,
-					      .peers_n = plan->peers_n,
-					      .multicast = plan->multicast,
-					      .security = plan->secured ? &plan->security : NULL,
-					      .check_sockets = filter_check };
+	const struct bridge_file *file = &a.bridge.file;
+	const struct dds_node_options options = { .domain = (unsigned int)file->domain,
+						  .name = file->name,
+						  .space = "/",
+						  .interface = file->interface,
+						  .peers = file->peers,
+						  .peers_n = file->peers_n,
+						  .multicast = file->multicast,
+						  .security = file->secured ? &file->security : NULL,
+						  .check_sockets = filter_check };
 	int r = open_set(&a.bridge.set);
 
 	if (r)
 		return error_refuse(errors, r, "unable to wait: %s", strerror(-r));
 	r = open_robot(errors);
 	if (!r)
-		r = filter_open(plan->interface, plan->addresses, plan->peers_n, errors);
+		r = filter_open(file->interface, file->addresses, file->peers_n, errors);
 	if (!r)
-		r = node_open(&a.bridge.node, &options, errors);
+		r = dds_node_open(&a.bridge.node, &options, errors);
 	if (!r)
-		r = publish_open(&a.publish, &a.bridge, errors);
+		r = bridge_out_open(&a.publish, &a.bridge, errors);
 	if (!r)
-		r = subscribe_open(&a.subscribe, &a.bridge, errors);
+		r = bridge_in_open(&a.subscribe, &a.bridge, errors);
 	if (!r)
 		r = relay_open(&a.relay, &a.bridge, errors);
 	if (!r)
-		r = clock_set_add_fd(a.bridge.set, node_fd(a.bridge.node), POLLIN, BRIDGE_TAG_NODE);
+		r = clock_set_add_fd(a.bridge.set, dds_node_fd(a.bridge.node), POLLIN, BRIDGE_TAG_NODE);
 	if (!r)
 		r = clock_set_add_fd(a.bridge.set, clock_stop_fd(), POLLIN, BRIDGE_TAG_STOP);
-	return r ? r : node_announce(a.bridge.node);
+	return r ? r : dds_node_announce(a.bridge.node);
 }
 
 static void close_all(void)
 {
-	publish_close(a.publish);
-	subscribe_close(a.subscribe);
+	bridge_out_close(a.publish);
+	bridge_in_close(a.subscribe);
 	relay_close(a.relay);
-	node_close(a.bridge.node);
+	dds_node_close(a.bridge.node);
 	endplate_close(a.bridge.robot);
 	if (a.bridge.set)
 		clock_set_close(a.bridge.set);
-	plan_close(&a.bridge.plan);
+	bridge_file_close(&a.bridge.file);
 }
 
 static int bridge(struct error_sink *errors)
@@ -331,11 +331,11 @@ int main(int argc, char **argv)
 		return status;
 	if (!text_is_name(a.options.name))
 		return error_refuse(&errors, WRONG, "--name: %s is not a valid name", a.options.name);
-	if (plan_open(&a.bridge.plan, argv[0], &errors))
+	if (bridge_file_open(&a.bridge.file, argv[0], &errors))
 		return WRONG;
 	if (a.options.check) {
-		drop_in_print(stdout, &a.bridge.plan, a.options.robot ? a.options.robot : "ROBOT");
-		plan_close(&a.bridge.plan);
+		drop_in_print(stdout, &a.bridge.file, a.options.robot ? a.options.robot : "ROBOT");
+		bridge_file_close(&a.bridge.file);
 		return 0;
 	}
 	return bridge(&errors);

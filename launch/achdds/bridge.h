@@ -6,20 +6,20 @@
 #include "channels/clock/clock.h"
 #include "channels/port/report.h"
 #include "config/base/json.h"
-#include "launch/achdds/inlet.h"
-#include "launch/achdds/node.h"
-#include "launch/achdds/plan.h"
+#include "launch/achdds/bridge_file.h"
+#include "launch/achdds/channel_reader.h"
+#include "launch/achdds/dds_node.h"
 
 /* Tags of the set. */
 enum { BRIDGE_TAG_PUBLISH = 0, BRIDGE_TAG_RELAY = 1000, BRIDGE_TAG_NODE = 2000, BRIDGE_TAG_STOP };
 
 struct bridge {
-	struct plan plan;
-	struct node *node;
+	struct bridge_file file;
+	struct dds_node *node;
 	struct endplate *robot;
 	const char *prefix; /* of the names of its channels */
 	struct clock_set *set;
-	struct inlets inlets;
+	struct channel_readers readers;
 	struct report report;
 };
 

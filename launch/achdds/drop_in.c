@@ -29,22 +29,22 @@ static void allow_own(FILE *to, const char *interface)
 	freeifaddrs(all);
 }
 
-void drop_in_print(FILE *to, const struct plan *plan, const char *robot)
+void drop_in_print(FILE *to, const struct bridge_file *file, const char *robot)
 {
-	if (!strcmp(plan->interface, "lo"))
+	if (!strcmp(file->interface, "lo"))
 		return;
 	fprintf(to,
 		"# achdds@.service allows packets of this machine only.  For interface %s write these lines with\n"
 		"# systemctl edit achdds@%s\n"
 		"[Service]\n",
-		plan->interface, robot);
-	if (!plan->peers_n) {
+		file->interface, robot);
+	if (!file->peers_n) {
 		allow(to, "any");
 		return;
 	}
-	allow_own(to, plan->interface);
-	for (size_t i = 0; i < plan->peers_n; i++)
-		allow(to, plan->peers[i]);
-	if (plan->multicast)
+	allow_own(to, file->interface);
+	for (size_t i = 0; i < file->peers_n; i++)
+		allow(to, file->peers[i]);
+	if (file->multicast)
 		allow(to, "multicast");
 }

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "launch/achdds/plan.h"
+#include "launch/achdds/bridge_file.h"
 
 /* The drop-in of the unit; nothing if the interface is lo. */
-void drop_in_print(FILE *to, const struct plan *plan, const char *robot);
+void drop_in_print(FILE *to, const struct bridge_file *file, const char *robot);
 
 #endif

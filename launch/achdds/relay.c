@@ -16,14 +16,14 @@
 /* ---- opening ---- */
 
 /* Topics have letters, digits, _ and / only: "joint-state" is joint_hstate there. */
-static struct node_topic topic_of(const struct relay *r, char name[PLAN_TOPIC_MAX], const char *last, const char *type,
-				  enum node_qos qos)
+static struct dds_node_topic topic_of(const struct relay *r, char name[BRIDGE_FILE_TOPIC_MAX], const char *last,
+				      const char *type, enum dds_node_qos qos)
 {
 	static const char signs[] = "_-.", letters[] = "uhd";
-	struct text_out out = text_out(name, PLAN_TOPIC_MAX);
-	char whole[PLAN_TOPIC_MAX / 2];
+	struct text_out out = text_out(name, BRIDGE_FILE_TOPIC_MAX);
+	char whole[BRIDGE_FILE_TOPIC_MAX / 2];
 
-	snprintf(whole, sizeof(whole), "%s/%s", r->b->plan.relay.name, last);
+	snprintf(whole, sizeof(whole), "%s/%s", r->b->file.relay.name, last);
 	text_add(&out, "endplate/");
 	for (const char *at = whole; *at; at++) {
 		const char *sign = strchr(signs, *at);
@@ -33,22 +33,22 @@ static struct node_topic topic_of(const struct relay *r, char name[PLAN_TOPIC_MA
 		else
 			text_add(&out, "%c", *at);
 	}
-	return (struct node_topic){ name, type, NULL, qos };
+	return (struct dds_node_topic){ name, type, NULL, qos };
 }
 
-static enum node_qos qos_of(const char *channel)
+static enum dds_node_qos qos_of(const char *channel)
 {
-	return text_ends_with(channel, "-event") ? NODE_DEFAULT : NODE_SENSOR;
+	return text_ends_with(channel, "-event") ? DDS_NODE_DEFAULT : DDS_NODE_SENSOR;
 }
 
 static int open_out(struct relay *r, struct relay_out *o, const char *name, struct error_sink *errors)
 {
-	char topic_name[PLAN_TOPIC_MAX];
-	const struct node_topic topic = topic_of(r, topic_name, name, PACKAGE "Relay_", qos_of(name));
+	char topic_name[BRIDGE_FILE_TOPIC_MAX];
+	const struct dds_node_topic topic = topic_of(r, topic_name, name, PACKAGE "Relay_", qos_of(name));
 
 	o->name = name;
 	o->is_ref = text_ends_with(name, "-ref");
-	o->writer = node_write(r->b->node, &topic, errors);
+	o->writer = dds_node_write(r->b->node, &topic, errors);
 	if (port_name(o->full, name))
 		return error_refuse(errors, -ENAMETOOLONG, "%s: name too long", name);
 	return o->writer ? 0 : -EIO;
@@ -74,11 +74,11 @@ static int open_device(struct relay *r, struct relay_in *in, struct error_sink *
 
 static int open_in(struct relay *r, struct relay_in *in, const char *name, struct error_sink *errors)
 {
-	char topic_name[PLAN_TOPIC_MAX];
-	const struct node_topic topic = topic_of(r, topic_name, name, PACKAGE "Relay_", qos_of(name));
+	char topic_name[BRIDGE_FILE_TOPIC_MAX];
+	const struct dds_node_topic topic = topic_of(r, topic_name, name, PACKAGE "Relay_", qos_of(name));
 
 	in->name = name;
-	in->reader = node_read(r->b->node, &topic, errors);
+	in->reader = dds_node_read(r->b->node, &topic, errors);
 	if (!in->reader)
 		return -EIO;
 	return text_ends_with(name, "-ref") ? open_device(r, in, errors) : 0;
@@ -86,40 +86,40 @@ static int open_in(struct relay *r, struct relay_in *in, const char *name, struc
 
 static int open_clock(struct relay *r, struct error_sink *errors)
 {
-	char name[PLAN_TOPIC_MAX];
-	struct node_topic topic = topic_of(r, name, "clock/ask", PACKAGE "RelayAsk_", NODE_SENSOR);
+	char name[BRIDGE_FILE_TOPIC_MAX];
+	struct dds_node_topic topic = topic_of(r, name, "clock/ask", PACKAGE "RelayAsk_", DDS_NODE_SENSOR);
 
-	r->asks = node_write(r->b->node, &topic, errors);
-	r->asked = node_read(r->b->node, &topic, errors);
-	topic = topic_of(r, name, "clock/answer", PACKAGE "RelayAnswer_", NODE_SENSOR);
-	r->answers = node_write(r->b->node, &topic, errors);
-	r->answered = node_read(r->b->node, &topic, errors);
+	r->asks = dds_node_write(r->b->node, &topic, errors);
+	r->asked = dds_node_read(r->b->node, &topic, errors);
+	topic = topic_of(r, name, "clock/answer", PACKAGE "RelayAnswer_", DDS_NODE_SENSOR);
+	r->answers = dds_node_write(r->b->node, &topic, errors);
+	r->answered = dds_node_read(r->b->node, &topic, errors);
 	return r->asks && r->asked && r->answers && r->answered ? 0 : -EIO;
 }
 
 int relay_open(struct relay **relay, struct bridge *b, struct error_sink *errors)
 {
-	const struct plan_relay *plan = &b->plan.relay;
+	const struct bridge_file_relay *file = &b->file.relay;
 	struct relay *r = NULL;
 	int status;
 
 	*relay = NULL;
-	if (!plan->node)
+	if (!file->node)
 		return 0;
 	*relay = r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	r->b = b;
-	r->outs = calloc(PLAN_RELAY_MAX, sizeof(*r->outs));
-	r->ins = calloc(PLAN_RELAY_MAX, sizeof(*r->ins));
+	r->outs = calloc(BRIDGE_FILE_RELAY_MAX, sizeof(*r->outs));
+	r->ins = calloc(BRIDGE_FILE_RELAY_MAX, sizeof(*r->ins));
 	if (!r->outs || !r->ins || getrandom(&r->session, sizeof(r->session), 0) != sizeof(r->session))
 		return -ENOMEM;
 	r->session |= 1;
 	status = open_clock(r, errors);
-	for (size_t i = 0; i < plan->send_n && !status; i++)
-		status = open_out(r, &r->outs[i], plan->send[i], errors);
-	for (size_t i = 0; i < plan->receive_n && !status; i++)
-		status = open_in(r, &r->ins[i], plan->receive[i], errors);
+	for (size_t i = 0; i < file->send_n && !status; i++)
+		status = open_out(r, &r->outs[i], file->send[i], errors);
+	for (size_t i = 0; i < file->receive_n && !status; i++)
+		status = open_in(r, &r->ins[i], file->receive[i], errors);
 	return status;
 }
 
@@ -127,9 +127,9 @@ void relay_close(struct relay *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; r->outs && i < PLAN_RELAY_MAX; i++)
-		inlet_close(&r->b->inlets, &r->outs[i].inlet);
-	for (size_t i = 0; r->ins && i < PLAN_RELAY_MAX; i++)
+	for (size_t i = 0; r->outs && i < BRIDGE_FILE_RELAY_MAX; i++)
+		channel_reader_close(&r->b->readers, &r->outs[i].inlet);
+	for (size_t i = 0; r->ins && i < BRIDGE_FILE_RELAY_MAX; i++)
 		if (r->ins[i].port.open)
 			port_close(&r->ins[i].port);
 	free(r->outs);
@@ -152,12 +152,12 @@ static void make_ref(const struct relay_out *o)
 static void check_out(struct relay *r, struct relay_out *o, int64_t now_ns)
 {
 	o->look_ns = now_ns + LOOK_NS;
-	inlet_check(&r->b->inlets, &o->inlet);
+	channel_reader_check(&r->b->readers, &o->inlet);
 	if (o->inlet.open)
 		return;
 	if (o->is_ref)
 		make_ref(o);
-	if (!inlet_open(&r->b->inlets, &o->inlet, o->full, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs)))
+	if (!channel_reader_open(&r->b->readers, &o->inlet, o->full, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs)))
 		ach_flush(&o->inlet.chan);
 }
 
@@ -169,7 +169,7 @@ static void send_message(struct relay *r, struct relay_out *o, size_t len)
 	cdr_put(&cdr, &o->inlet.chan.seq_num, sizeof(uint64_t), 1);
 	cdr_put_u32(&cdr, (uint32_t)len);
 	cdr_put(&cdr, r->msg.bytes, 1, len);
-	if (cdr.len <= sizeof(r->cdr) && !node_put(o->writer, r->cdr, cdr.len))
+	if (cdr.len <= sizeof(r->cdr) && !dds_node_put(o->writer, r->cdr, cdr.len))
 		o->sent++;
 	else
 		o->dropped++;
@@ -185,7 +185,7 @@ static bool send_next(struct relay *r, struct relay_out *o)
 	if (status == ACH_EAGAIN)
 		return false;
 	if (status != ACH_OK && status != ACH_MISSED_FRAME) {
-		inlet_close(&r->b->inlets, &o->inlet);
+		channel_reader_close(&r->b->readers, &o->inlet);
 		return false;
 	}
 	o->missed += o->inlet.chan.seq_num - before - 1;
@@ -199,7 +199,7 @@ static void send_all(struct relay *r, struct relay_out *o, int64_t now_ns)
 
 	while (n < BATCH && send_next(r, o))
 		n++;
-	inlet_read(&r->b->inlets, &o->inlet, now_ns, n, n == BATCH);
+	channel_reader_read(&r->b->readers, &o->inlet, now_ns, n, n == BATCH);
 }
 
 void relay_read(struct relay *r, uint32_t tag, int64_t now_ns)
@@ -208,35 +208,35 @@ void relay_read(struct relay *r, uint32_t tag, int64_t now_ns)
 
 	if (!o->inlet.open)
 		return;
-	inlet_seen(&r->b->inlets, &o->inlet, now_ns);
+	channel_reader_seen(&r->b->readers, &o->inlet, now_ns);
 	send_all(r, o, now_ns);
 }
 
 /* ---- the loop ---- */
 
 /* The next of at most BATCH samples: a flood on one topic does not delay the others. */
-static bool next_sample(struct relay *r, struct node_reader *reader, struct node_sample *sample, int *n)
+static bool next_sample(struct relay *r, struct dds_node_reader *reader, struct dds_node_sample *sample, int *n)
 {
 	if (++*n > BATCH) {
-		node_again(r->b->node);
+		dds_node_again(r->b->node);
 		return false;
 	}
-	return node_take(reader, sample) > 0;
+	return dds_node_take(reader, sample) > 0;
 }
 
 void relay_take(struct relay *r)
 {
-	struct node_sample sample;
+	struct dds_node_sample sample;
 	int n = 0;
 
 	if (!r)
 		return;
-	for (; next_sample(r, r->asked, &sample, &n); node_release(&sample))
+	for (; next_sample(r, r->asked, &sample, &n); dds_node_release(&sample))
 		relay_peer_answer(r, &sample);
-	for (n = 0; next_sample(r, r->answered, &sample, &n); node_release(&sample))
+	for (n = 0; next_sample(r, r->answered, &sample, &n); dds_node_release(&sample))
 		relay_peer_take(r, &sample);
-	for (size_t i = 0; i < r->b->plan.relay.receive_n; i++)
-		for (n = 0; next_sample(r, r->ins[i].reader, &sample, &n); node_release(&sample))
+	for (size_t i = 0; i < r->b->file.relay.receive_n; i++)
+		for (n = 0; next_sample(r, r->ins[i].reader, &sample, &n); dds_node_release(&sample))
 			relay_receive(r, &r->ins[i], &sample);
 }
 
@@ -254,7 +254,7 @@ int64_t relay_due(struct relay *r, int64_t now_ns)
 		r->ask_ns = now_ns + (known ? ASK_NS : ASK_SOON_NS);
 	}
 	next_ns = r->ask_ns;
-	for (size_t i = 0; i < r->b->plan.relay.send_n; i++) {
+	for (size_t i = 0; i < r->b->file.relay.send_n; i++) {
 		if (now_ns >= r->outs[i].look_ns)
 			check_out(r, &r->outs[i], now_ns);
 		if (r->outs[i].inlet.polled)
@@ -262,7 +262,7 @@ int64_t relay_due(struct relay *r, int64_t now_ns)
 		if (r->outs[i].look_ns < next_ns)
 			next_ns = r->outs[i].look_ns;
 	}
-	for (size_t i = 0; i < r->b->plan.relay.receive_n; i++)
+	for (size_t i = 0; i < r->b->file.relay.receive_n; i++)
 		if (r->ins[i].port.type)
 			port_reopen(&r->ins[i].port, now_ns, LOOK_NS);
 	return next_ns;
@@ -275,14 +275,14 @@ void relay_state(const struct relay *r, struct json *j, int64_t now_ns)
 	if (!r)
 		return;
 	json_array(j, "send");
-	for (size_t i = 0; i < r->b->plan.relay.send_n; i++) {
+	for (size_t i = 0; i < r->b->file.relay.send_n; i++) {
 		const struct relay_out *o = &r->outs[i];
 
 		json_line(j);
 		json_object(j, NULL);
 		json_text(j, "channel", o->name);
 		json_bool(j, "open", o->inlet.open);
-		json_uint(j, "readers", node_readers(o->writer));
+		json_uint(j, "readers", dds_node_readers(o->writer));
 		json_uint(j, "sent", o->sent);
 		json_uint(j, "missed", o->missed);
 		json_uint(j, "dropped", o->dropped);
@@ -290,13 +290,13 @@ void relay_state(const struct relay *r, struct json *j, int64_t now_ns)
 	}
 	json_end(j);
 	json_array(j, "receive");
-	for (size_t i = 0; i < r->b->plan.relay.receive_n; i++) {
+	for (size_t i = 0; i < r->b->file.relay.receive_n; i++) {
 		const struct relay_in *in = &r->ins[i];
 
 		json_line(j);
 		json_object(j, NULL);
 		json_text(j, "channel", in->name);
-		json_uint(j, "writers", node_writers(in->reader));
+		json_uint(j, "writers", dds_node_writers(in->reader));
 		json_uint(j, "received", in->received);
 		json_uint(j, "lost", in->lost);
 		json_uint(j, "late", in->late);

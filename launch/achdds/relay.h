@@ -5,7 +5,7 @@
  * name that it makes itself.  Messages lost on the way are counted by the sequence numbers.  Without a measured offset,
  * or while that may be wrong by more than the plan allows, nothing is delivered.
  *
- * A reference goes to the driver as any other (subscribe.h): its validity, at most that of the plan, counts from its
+ * A reference goes to the driver as any other (bridge_in.h): its validity, at most that of the plan, counts from its
  * reception, and it has to name the incarnation of the driver.
  */
 #ifndef LAUNCH_ACHDDS_RELAY_H

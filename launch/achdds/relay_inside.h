@@ -13,8 +13,8 @@ struct relay_out {
 	const char *name; /* without the prefix */
 	char full[PORT_NAME_MAX];
 	bool is_ref;
-	struct node_writer *writer;
-	struct inlet inlet;
+	struct dds_node_writer *writer;
+	struct channel_reader inlet;
 	int64_t look_ns;
 	uint64_t sent, missed, dropped;
 };
@@ -22,7 +22,7 @@ struct relay_out {
 /* A channel that is received. */
 struct relay_in {
 	const char *name;
-	struct node_reader *reader;
+	struct dds_node_reader *reader;
 	struct endplate_device *device; /* of references; NULL: it is put into the channel */
 	struct port port;
 	uint64_t session, number; /* of the last message */
@@ -44,8 +44,8 @@ struct relay_peer {
 struct relay {
 	struct bridge *b;
 	uint64_t session;
-	struct node_writer *asks, *answers;
-	struct node_reader *asked, *answered;
+	struct dds_node_writer *asks, *answers;
+	struct dds_node_reader *asked, *answered;
 	int64_t ask_ns;
 	struct relay_peer peers[RELAY_PEERS_MAX];
 	struct relay_out *outs;
@@ -63,12 +63,12 @@ struct relay {
 
 /* relay_peer.c: the clocks of other machines. */
 void relay_peer_ask(struct relay *r);
-void relay_peer_answer(struct relay *r, const struct node_sample *question);
-void relay_peer_take(struct relay *r, const struct node_sample *answer);
+void relay_peer_answer(struct relay *r, const struct dds_node_sample *question);
+void relay_peer_take(struct relay *r, const struct dds_node_sample *answer);
 /* How far the clock of that sender is ahead.  false: that is not known well enough. */
 bool relay_peer_offset(const struct relay *r, uint64_t session, int64_t now_ns, int64_t *offset_ns, int64_t *error_ns);
 
 /* relay_receive.c: a sample of a channel. */
-void relay_receive(struct relay *r, struct relay_in *in, const struct node_sample *sample);
+void relay_receive(struct relay *r, struct relay_in *in, const struct dds_node_sample *sample);
 
 #endif

@@ -8,10 +8,10 @@ void relay_peer_ask(struct relay *r)
 
 	cdr_put(&cdr, &r->session, sizeof(r->session), 1);
 	cdr_put(&cdr, &now_ns, sizeof(now_ns), 1);
-	node_put(r->asks, r->cdr, cdr.len);
+	dds_node_put(r->asks, r->cdr, cdr.len);
 }
 
-void relay_peer_answer(struct relay *r, const struct node_sample *question)
+void relay_peer_answer(struct relay *r, const struct dds_node_sample *question)
 {
 	struct cdr_in in = cdr_in(question->cdr, question->len);
 	struct cdr_out cdr = cdr_out(r->cdr, sizeof(r->cdr));
@@ -25,7 +25,7 @@ void relay_peer_answer(struct relay *r, const struct node_sample *question)
 	t_ns[2] = clock_now_ns();
 	cdr_put(&cdr, who, sizeof(*who), 2);
 	cdr_put(&cdr, t_ns, sizeof(*t_ns), 3);
-	node_put(r->answers, r->cdr, cdr.len);
+	dds_node_put(r->answers, r->cdr, cdr.len);
 }
 
 /* The peer of that session, or the one that was silent for longest instead. */
@@ -43,7 +43,7 @@ static struct relay_peer *peer_of(struct relay *r, uint64_t session)
 	return oldest;
 }
 
-void relay_peer_take(struct relay *r, const struct node_sample *sample)
+void relay_peer_take(struct relay *r, const struct dds_node_sample *sample)
 {
 	const int64_t now_ns = clock_now_ns();
 	struct cdr_in in = cdr_in(sample->cdr, sample->len);
@@ -65,6 +65,6 @@ bool relay_peer_offset(const struct relay *r, uint64_t session, int64_t now_ns, 
 	for (size_t i = 0; i < RELAY_PEERS_MAX; i++)
 		if (r->peers[i].session == session)
 			return relay_clock_offset(&r->peers[i].clock, now_ns, offset_ns, error_ns) &&
-			       *error_ns <= r->b->plan.relay.uncertainty_ns;
+			       *error_ns <= r->b->file.relay.uncertainty_ns;
 	return false;
 }

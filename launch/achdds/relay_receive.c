@@ -13,7 +13,7 @@ static bool is_sane(int64_t t_ns)
 }
 
 /* One writer at a time: while it sends, those of another are refused, whatever session and number they name. */
-static bool is_writer(struct relay_in *in, const struct node_sample *sample, int64_t now_ns)
+static bool is_writer(struct relay_in *in, const struct dds_node_sample *sample, int64_t now_ns)
 {
 	if (in->writer_ns && in->writer != sample->writer && now_ns - in->writer_ns < SILENT_NS) {
 		in->other_writer++;
@@ -27,7 +27,7 @@ static bool is_writer(struct relay_in *in, const struct node_sample *sample, int
 }
 
 /* false: it is not new, or not a message. */
-static bool unpack(struct relay *r, struct relay_in *in, const struct node_sample *sample, int64_t now_ns,
+static bool unpack(struct relay *r, struct relay_in *in, const struct dds_node_sample *sample, int64_t now_ns,
 		   const struct msg_type **type)
 {
 	struct cdr_in cdr = cdr_in(sample->cdr, sample->len);
@@ -86,11 +86,11 @@ static int put_reference(struct relay *r, struct relay_in *in, const struct msg_
 		return -ESTALE;
 	if (!h->valid_until_ns || lasts_ns <= 0 || in->age_ns - in->error_ns > lasts_ns)
 		return -ERANGE;
-	most_ns = bridge_valid_ns(r->b->plan.relay.valid_ns, &r->state.front.common);
+	most_ns = bridge_valid_ns(r->b->file.relay.valid_ns, &r->state.front.common);
 	return endplate_put(in->device, r->msg.bytes, type->body->size, lasts_ns < most_ns ? lasts_ns : most_ns);
 }
 
-void relay_receive(struct relay *r, struct relay_in *in, const struct node_sample *sample)
+void relay_receive(struct relay *r, struct relay_in *in, const struct dds_node_sample *sample)
 {
 	const int64_t now_ns = clock_now_ns();
 	const struct msg_type *type = NULL;

@@ -20,7 +20,7 @@
 #include "channels/clock/vt_page.h"
 #include "config/settings/options.h"
 #include "daemons/drv/realtime.h"
-#include "launch/achstart/plan.h"
+#include "launch/achstart/kill_schedule.h"
 
 #define SWEEP_NS 5000000
 #define RATE_NS 200000000      /* over which the ratio is measured */
@@ -55,7 +55,7 @@ static const struct settings_row rows[] = {
 struct achtime {
 	struct vt_end end;
 	const char *path;
-	struct plan plan;
+	struct kill_schedule schedule;
 	double rate;
 	int pidfd[VT_SLOTS];
 	uint32_t pid[VT_SLOTS]; /* of pidfd */
@@ -245,9 +245,9 @@ static void end_all(struct achtime *t)
 
 static void follow_plan(struct achtime *t, int64_t now_ns)
 {
-	const struct plan_step *step;
+	const struct kill_schedule_step *step;
 
-	while ((step = plan_due(&t->plan, now_ns - t->end.page->begun_ns))) {
+	while ((step = kill_schedule_due(&t->schedule, now_ns - t->end.page->begun_ns))) {
 		const int slot = slot_named(t, step->name);
 
 		if (step->after && slot > 0)
@@ -266,7 +266,7 @@ static void follow_plan(struct achtime *t, int64_t now_ns)
 
 static int64_t next_step_ns(const struct achtime *t)
 {
-	const int64_t next_ns = plan_next_ns(&t->plan);
+	const int64_t next_ns = kill_schedule_next_ns(&t->schedule);
 
 	return next_ns == CLOCK_NEVER ? VT_NEVER : t->end.page->begun_ns + next_ns;
 }
@@ -342,7 +342,7 @@ static bool is_over(const struct achtime *t)
 	if (atomic_load(&t->end.page->live) & ~vt_bit(VT_COORDINATOR))
 		return false;
 	return atomic_load(&t->end.page->over) ||
-	       (!atomic_load(&t->end.page->newcomer) && plan_next_ns(&t->plan) == CLOCK_NEVER);
+	       (!atomic_load(&t->end.page->newcomer) && kill_schedule_next_ns(&t->schedule) == CLOCK_NEVER);
 }
 
 static void nap(struct achtime *t, int64_t real_ns)
@@ -387,17 +387,18 @@ static void resume(struct achtime *t)
 	const int64_t now_ns = vt_page_core(t->end.page)->now_ns;
 
 	t->begun_now_ns = now_ns;
-	while (now_ns > t->end.page->begun_ns && plan_due(&t->plan, now_ns - t->end.page->begun_ns))
+	while (now_ns > t->end.page->begun_ns && kill_schedule_due(&t->schedule, now_ns - t->end.page->begun_ns))
 		;
 }
 
-static int read_plan(struct plan *plan, const struct achtime_options *options, struct error_sink *errors)
+static int read_plan(struct kill_schedule *schedule, const struct achtime_options *options, struct error_sink *errors)
 {
-	const struct plan_step end = { .name = "achstart", .at_ns = options->for_ns, .signal = SIGTERM };
+	const struct kill_schedule_step end = { .name = "achstart", .at_ns = options->for_ns, .signal = SIGTERM };
 
-	if (plan_read(plan, &options->kills, SIGKILL, errors) || plan_read(plan, &options->stops, SIGSTOP, errors))
+	if (kill_schedule_read(schedule, &options->kills, SIGKILL, errors) ||
+	    kill_schedule_read(schedule, &options->stops, SIGSTOP, errors))
 		return -EINVAL;
-	return options->for_ns ? plan_add(plan, &end, errors) : 0;
+	return options->for_ns ? kill_schedule_add(schedule, &end, errors) : 0;
 }
 
 int main(int argc, char **argv)
@@ -417,7 +418,7 @@ int main(int argc, char **argv)
 		return status;
 	if (!options.page)
 		return error_refuse(&errors, WRONG, "--page FILE is missing: achstart --virtual starts achtime");
-	if (read_plan(&t.plan, &options, &errors))
+	if (read_plan(&t.schedule, &options, &errors))
 		return WRONG;
 	status = vt_page_join(&t.end, options.page, VT_COORDINATOR);
 	if (status)

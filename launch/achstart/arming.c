@@ -47,9 +47,9 @@ static bool is_locked(pid_t pid)
 
 static const struct msg_bus *report_on(const struct supervised *d, const struct robot_bus *bus)
 {
-	for (size_t i = 0; i < d->pulse.common.bus_count && i < MSG_BUSES; i++)
-		if (!strncmp(d->pulse.common.bus[i].name, bus->name, MSG_NAME_SIZE))
-			return &d->pulse.common.bus[i];
+	for (size_t i = 0; i < d->published.common.bus_count && i < MSG_BUSES; i++)
+		if (!strncmp(d->published.common.bus[i].name, bus->name, MSG_NAME_SIZE))
+			return &d->published.common.bus[i];
 	return NULL;
 }
 
@@ -83,7 +83,7 @@ static bool is_well(struct supervised *d, int64_t now_ns, struct error_sink *err
 {
 	const char *name = d->daemon->name;
 
-	pulse_update_now(&d->pulse, now_ns); /* it may have made its channel a moment ago */
+	daemon_state_update_now(&d->published, now_ns); /* it may have made its channel a moment ago */
 	if (supervised_in_fault(d)) {
 		error_add(errors, "%s: in fault%s%s", name, *supervised_why(d) ? ": " : "", supervised_why(d));
 		return false;
@@ -101,11 +101,12 @@ static void check_driver(struct supervised *d, const char *who, bool automatic, 
 	const char *name = d->daemon->name;
 	bool real = false;
 
-	if (d->daemon->alive != LAUNCH_ALIVE_STATE || pulse_age_ns(&d->pulse, now_ns) > supervised_dead_after_ns(d)) {
+	if (d->daemon->alive != LAUNCH_ALIVE_STATE ||
+	    daemon_state_age_ns(&d->published, now_ns) > supervised_dead_after_ns(d)) {
 		error_add(errors, "%s: it publishes nothing", name);
 		return;
 	}
-	if (!is_at_rest(&d->pulse.common))
+	if (!is_at_rest(&d->published.common))
 		error_add(errors, "%s: neither disarmed nor holding", name);
 	for (size_t i = 0; i < d->daemon->buses_n; i++) {
 		if (link_is_virtual(d->daemon->buses[i]->interface))
@@ -280,7 +281,7 @@ static void update_quiet(struct supervisor *s, int64_t now_ns)
 static bool counts(const struct supervised *d)
 {
 	return d->daemon->kind == LAUNCH_DRIVER && d->daemon->alive == LAUNCH_ALIVE_STATE &&
-	       d->policy.state == POLICY_READY && d->pulse.there;
+	       d->policy.state == POLICY_READY && d->published.there;
 }
 
 /* A driver takes a lowering in time or never, but may publish that later. */
@@ -288,8 +289,8 @@ static bool will_not_take(const struct supervisor *s, const struct supervised *d
 {
 	const struct arming *a = &s->arming;
 
-	return now_ns > a->until_ns || d->pulse.header.t_publish_ns > a->taken_until_ns + 2 * ESTOP_READ_NS ||
-	       (now_ns > a->taken_until_ns && pulse_age_ns(&d->pulse, now_ns) > supervised_dead_after_ns(d));
+	return now_ns > a->until_ns || d->published.header.t_publish_ns > a->taken_until_ns + 2 * ESTOP_READ_NS ||
+	       (now_ns > a->taken_until_ns && daemon_state_age_ns(&d->published, now_ns) > supervised_dead_after_ns(d));
 }
 
 static void update_put(struct supervisor *s, int64_t now_ns)
@@ -312,11 +313,11 @@ static void update_put(struct supervisor *s, int64_t now_ns)
 			error_add(errors, "%s: not ready any more", d->daemon->name);
 		if (!counts(d))
 			continue;
-		if (lowering_is_taken(&d->pulse.common, s->estop.boot, a->seen.id[0], a->base))
+		if (estop_lower_is_taken(&d->published.common, s->estop.boot, a->seen.id[0], a->base))
 			taken++;
 		else if (will_not_take(s, d, now_ns))
 			error_add(errors, "%s has not taken it: its state says level %s", d->daemon->name,
-				  msg_level_word(d->pulse.common.level));
+				  msg_level_word(d->published.common.level));
 		else
 			wait++;
 	}

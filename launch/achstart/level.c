@@ -51,9 +51,9 @@ static void inherit(struct supervisor *s, int64_t now_ns)
 
 		if (d->daemon->alive != LAUNCH_ALIVE_STATE)
 			continue;
-		pulse_update_now(&d->pulse, now_ns);
-		if (d->pulse.there)
-			lowering_add(&kept, &d->pulse.common, e->boot, e->channel[0].chan.handle->id);
+		daemon_state_update_now(&d->published, now_ns);
+		if (d->published.there)
+			estop_lower_add(&kept, &d->published.common, e->boot, e->channel[0].chan.handle->id);
 	}
 	if (kept.base)
 		estop_rule_start(&e->rule, &kept, e->boot);

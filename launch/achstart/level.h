@@ -8,7 +8,7 @@
 #define LAUNCH_ACHSTART_LEVEL_H
 
 #include "channels/estop/estop.h"
-#include "channels/estop/lowering.h"
+#include "channels/estop/estop_lower.h"
 #include "config/base/lines.h"
 
 struct supervisor;

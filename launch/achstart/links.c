@@ -107,7 +107,7 @@ enum links_action links_decide(const struct links_report *reports, size_t n, con
 }
 
 /* The clock moves nothing and stays active without its buses: a reset need not wait until it holds. */
-static enum msg_life life_of(const struct pulse *p)
+static enum msg_life life_of(const struct daemon_state *p)
 {
 	return p->is_clock ? MSG_LIFE_HOLDING : (enum msg_life)p->common.lifecycle;
 }
@@ -118,8 +118,8 @@ static size_t gather(const struct robot_bus *bus, const struct links_driver *dri
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct pulse *p = drivers[i].pulse;
-		const bool silent = pulse_age_ns(p, now_ns) > FRESH_NS;
+		const struct daemon_state *p = drivers[i].published;
+		const bool silent = daemon_state_age_ns(p, now_ns) > FRESH_NS;
 
 		if (!p->there || (silent && (p->is_clock || !drivers[i].lives)))
 			continue;

@@ -10,7 +10,7 @@
 #ifndef LAUNCH_ACHSTART_LINKS_H
 #define LAUNCH_ACHSTART_LINKS_H
 
-#include "channels/client/pulse.h"
+#include "channels/client/daemon_state.h"
 #include "launch/achstart/events.h"
 #include "launch/file/launch_file.h"
 
@@ -40,7 +40,7 @@ enum links_action links_decide(const struct links_report *reports, size_t n, con
 
 /* Does that for every link. */
 struct links_driver {
-	const struct pulse *pulse;
+	const struct daemon_state *published;
 	bool lives; /* the process that published it runs */
 };
 void links_update(struct links *links, const struct launch *launch, const struct links_driver *drivers, size_t n,

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/base/owned.h"
+#include "config/base/safe_path.h"
 #include "config/base/utf8.h"
-#include "launch/achstart/control.h"
+#include "launch/achstart/control_server.h"
 #include "launch/achstart/rundir.h"
 
 /* ---- notify ---- */
@@ -20,7 +20,7 @@ int rundir_notify(struct error_sink *errors)
 
 	if (folder < 0)
 		return folder;
-	fd = owned_socket(folder, "notify", SOCK_DGRAM, 0600);
+	fd = safe_path_socket(folder, "notify", SOCK_DGRAM, 0600);
 	close(folder);
 	status = fd < 0 ? fd : setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ? -errno : 0;
 	if (!status)
@@ -168,7 +168,7 @@ static int make_parts(struct supervisor *s, const struct missing *missing, struc
 		status = make_notify(s, errors);
 	/* Open connections stay; new ones find the new socket. */
 	if (!status && (missing->lock || missing->part[CONTROL]))
-		status = control_listen(s->control, errors);
+		status = control_server_listen(s->control, errors);
 	return status;
 }
 

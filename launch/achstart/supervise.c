@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "launch/achstart/control.h"
+#include "launch/achstart/control_server.h"
 #include "launch/achstart/supervise.h"
 
 #define WORLD 111
@@ -307,7 +307,7 @@ static void update(struct supervisor *s, int64_t now_ns)
 
 		supervised_update(s, d, now_ns);
 		if (d->daemon->alive == LAUNCH_ALIVE_STATE)
-			drivers[n++] = (struct links_driver){ &d->pulse, supervised_has_spoken(d) && !d->stuck };
+			drivers[n++] = (struct links_driver){ &d->published, supervised_has_spoken(d) && !d->stuck };
 	}
 	if (!in_time)
 		s->late_ns = now_ns;
@@ -321,7 +321,7 @@ static void update(struct supervisor *s, int64_t now_ns)
 		kill_orphaned_children(s, now_ns);
 		folder_reserve(s->n);
 	}
-	mended = s->looks++ % PATROL_EVERY ? NULL : patrol_check(&s->patrol);
+	mended = s->looks++ % PATROL_EVERY ? NULL : channel_guard_check(&s->guard);
 	if (mended)
 		supervise_channel_removed(s, mended, now_ns);
 	rundir_check(s, now_ns);
@@ -395,7 +395,7 @@ static int loop(struct supervisor *s)
 {
 	enum { SIGNALS, NOTIFY, ENDS, FIFOS, FIXED };
 	const bool by_looks = clock_used(); /* on a virtual clock logs are read at looks: nothing announces them */
-	struct clock_fd fds[FIXED + CONTROL_FDS];
+	struct clock_fd fds[FIXED + CONTROL_SERVER_FDS];
 
 	while (!s->stop_ns || !all_gone(s)) {
 		size_t clients;
@@ -406,7 +406,7 @@ static int loop(struct supervisor *s)
 		fds[NOTIFY] = (struct clock_fd){ .fd = wants_notices(s) ? s->notify_fd : -1, .events = POLLIN };
 		fds[ENDS] = (struct clock_fd){ .fd = s->ends, .events = POLLIN };
 		fds[FIFOS] = (struct clock_fd){ .fd = s->flooded || by_looks ? -1 : s->fifos, .events = POLLIN };
-		clients = control_fds(s->control, fds + FIXED);
+		clients = control_server_fds(s->control, fds + FIXED);
 		ready = clock_wait(fds, FIXED + clients, next_ns(s));
 		if (ready < 0)
 			return ready;
@@ -419,7 +419,7 @@ static int loop(struct supervisor *s)
 			read_notices(s, now_ns);
 		for (size_t i = 0; (fds[FIFOS].ready || (by_looks && now_ns >= s->look_ns)) && i < s->n; i++)
 			s->flooded |= !logs_read(&s->supervised[i].log, now_ns);
-		control_serve(s->control, fds + FIXED, now_ns);
+		control_server_serve(s->control, fds + FIXED, now_ns);
 		if (now_ns >= s->look_ns)
 			update(s, now_ns);
 		start_and_stop(s, now_ns);
@@ -501,12 +501,12 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	s->ends = epoll_create1(EPOLL_CLOEXEC);
 	events_open(&s->events, &quiet);
 	s->supervised = calloc(s->n + 1, sizeof(*s->supervised));
-	if (!s->supervised || patrol_open(&s->patrol, s->launch))
+	if (!s->supervised || channel_guard_open(&s->guard, s->launch))
 		return error_refuse(errors, -ENOMEM, "%s", strerror(ENOMEM));
-	if (patrol_begin(&s->patrol, say_replaced, s, errors))
+	if (channel_guard_begin(&s->guard, say_replaced, s, errors))
 		return -EACCES;
 	s->notify_fd = rundir_notify(errors);
-	s->control = s->notify_fd < 0 ? NULL : control_open(s, errors);
+	s->control = s->notify_fd < 0 ? NULL : control_server_open(s, errors);
 	if (!s->control)
 		return -EIO;
 	for (size_t i = 0; i < s->n; i++)
@@ -519,15 +519,15 @@ static void close_all(struct supervisor *s, bool stopped)
 	for (size_t i = 0; i < s->n && s->supervised && s->supervised[i].daemon; i++)
 		supervised_close(&s->supervised[i], stopped);
 	if (s->control)
-		control_close(s->control);
+		control_server_close(s->control);
 	events_close(&s->events);
 	level_close(s, stopped);
 	if (stopped) {
 		folder_sweep_states(); /* first: a state without its channel is a driver that has lost its latches */
-		patrol_sweep(&s->patrol);
+		channel_guard_sweep(&s->guard);
 		folder_sweep();
 	}
-	patrol_close(&s->patrol);
+	channel_guard_close(&s->guard);
 	notify_close(&s->notify);
 	close(s->lock);
 	free(s->supervised);

@@ -9,10 +9,10 @@
 #include "channels/estop/estop.h"
 #include "channels/port/notify.h"
 #include "daemons/drv/claim.h"
+#include "launch/achstart/channel_guard.h"
 #include "launch/achstart/events.h"
 #include "launch/achstart/level.h"
 #include "launch/achstart/links.h"
-#include "launch/achstart/patrol.h"
 #include "launch/achstart/supervised.h"
 #include "launch/file/launch_file.h"
 
@@ -28,7 +28,7 @@ struct supervisor {
 	struct arming arming; /* the arm request under way, or the last one */
 	struct events events;
 	struct links links;
-	struct patrol patrol;
+	struct channel_guard guard;
 	struct notify notify; /* systemd, if that has started us */
 	int signals, notify_fd;
 	int fifos, ends; /* one descriptor for all logs, one for all processes */

@@ -36,9 +36,9 @@ static int64_t silent_ns(const struct supervisor *s, const struct supervised *d,
 		at_ns = later(d->watchdog_ns, s->deaf_ns);
 		break;
 	case LAUNCH_ALIVE_STATE:
-		at_ns = d->pulse.there ? d->pulse.header.t_publish_ns : 0;
-		if (d->pulse.lost_ns)
-			at_ns = later(at_ns, d->pulse.lost_ns + REOPEN_NS);
+		at_ns = d->published.there ? d->published.header.t_publish_ns : 0;
+		if (d->published.lost_ns)
+			at_ns = later(at_ns, d->published.lost_ns + REOPEN_NS);
 		break;
 	}
 	return now_ns - later(at_ns, last_ns);
@@ -52,7 +52,7 @@ static enum hung_verdict check_hang(struct supervisor *s, struct supervised *d, 
 	if (silence_ns <= patience_ns / 2 - SUPERVISE_LOOK_NS)
 		return HUNG_NO;
 	if (silence_ns > patience_ns && d->daemon->alive == LAUNCH_ALIVE_STATE)
-		pulse_update_now(&d->pulse, now_ns); /* it may publish in another file by now */
+		daemon_state_update_now(&d->published, now_ns); /* it may publish in another file by now */
 	else if (silence_ns > patience_ns)
 		rundir_listen(s, now_ns);
 	silence_ns = silent_ns(s, d, now_ns);
@@ -71,7 +71,7 @@ static bool is_hung(struct supervisor *s, struct supervised *d, int64_t patience
 static bool has_published(const struct supervised *d)
 {
 	if (d->daemon->alive == LAUNCH_ALIVE_STATE)
-		return d->pulse.there && d->pulse.header.t_publish_ns > d->kept.spawned_ns;
+		return d->published.there && d->published.header.t_publish_ns > d->kept.spawned_ns;
 	return d->watchdog_ns > d->kept.spawned_ns;
 }
 
@@ -83,7 +83,7 @@ static bool is_stopped(const struct supervised *d)
 /* The driver itself says how often it ticks: a battery once in two seconds. */
 int64_t supervised_dead_after_ns(const struct supervised *d)
 {
-	const int64_t period_ns = d->pulse.there ? d->pulse.common.period_ns : 0;
+	const int64_t period_ns = d->published.there ? d->published.common.period_ns : 0;
 	const bool longer =
 		period_ns <= DRV_TICK_PERIOD_MAX_NS && period_ns * LAUNCH_DEAD_TICKS > d->daemon->dead_after_ns;
 
@@ -99,7 +99,7 @@ static bool publishes(struct supervisor *s, struct supervised *d, int64_t now_ns
 
 uint32_t supervised_incarnation(const struct supervised *d)
 {
-	return d->daemon->alive == LAUNCH_ALIVE_STATE && has_published(d) ? d->pulse.header.incarnation
+	return d->daemon->alive == LAUNCH_ALIVE_STATE && has_published(d) ? d->published.header.incarnation
 									  : d->kept.incarnation;
 }
 
@@ -110,14 +110,15 @@ bool supervised_has_spoken(const struct supervised *d)
 
 bool supervised_in_fault(const struct supervised *d)
 {
-	return supervised_has_spoken(d) && d->pulse.common.lifecycle == MSG_LIFE_FAULT;
+	return supervised_has_spoken(d) && d->published.common.lifecycle == MSG_LIFE_FAULT;
 }
 
 const char *supervised_why(const struct supervised *d)
 {
 	const char *failed = d->policy.why;
 
-	return *failed || !supervised_in_fault(d) ? failed : events_fault_text(&d->fault, d->pulse.header.incarnation);
+	return *failed || !supervised_in_fault(d) ? failed
+						  : events_fault_text(&d->fault, d->published.header.incarnation);
 }
 
 /* ---- carrying out ---- */
@@ -196,7 +197,7 @@ static void spawn(struct supervisor *s, struct supervised *d, int64_t now_ns)
 					 .spawned_ns = now_ns,
 					 .restarts = d->policy.restarts,
 					 .latches = d->kept.latches };
-	patrol_before(&s->patrol, d->daemon->name, d->policy.early_deaths > 0, say_mended, s);
+	channel_guard_before(&s->guard, d->daemon->name, d->policy.early_deaths > 0, say_mended, s);
 	if (!listens(s, d, &warnings, now_ns))
 		return;
 	if (spare_use(&d->spare, &d->child, d->daemon, &d->kept)) {
@@ -260,10 +261,10 @@ static void keep(struct supervisor *s, struct supervised *d, int64_t now_ns)
 /* Keeps its latches in the state file, so that its successor finds them even if the channel is lost. */
 static void read_state(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
-	pulse_update(&d->pulse, now_ns);
-	if (!d->pulse.there || d->kept.latches == d->pulse.common.latches)
+	daemon_state_update(&d->published, now_ns);
+	if (!d->published.there || d->kept.latches == d->published.common.latches)
 		return;
-	d->kept.latches = d->pulse.common.latches;
+	d->kept.latches = d->published.common.latches;
 	keep(s, d, now_ns);
 }
 
@@ -434,14 +435,14 @@ void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns)
 
 static bool lives_as_ready(const struct supervised *d)
 {
-	switch (d->pulse.common.lifecycle) {
+	switch (d->published.common.lifecycle) {
 	case MSG_LIFE_DISARMED:
 	case MSG_LIFE_HOLDING:
 	case MSG_LIFE_HOMING:
 	case MSG_LIFE_ACTIVE:
 		return has_published(d);
 	case MSG_LIFE_FAULT: /* what waits for a person is not broken */
-		return has_published(d) && d->pulse.common.latches;
+		return has_published(d) && d->published.common.latches;
 	default:
 		return false;
 	}
@@ -449,11 +450,11 @@ static bool lives_as_ready(const struct supervised *d)
 
 static void mend_channel(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
-	if (!d->pulse.corrupt)
+	if (!d->published.corrupt)
 		return;
-	if (patrol_mend(d->pulse.channel))
-		supervise_channel_removed(s, d->pulse.channel, now_ns);
-	d->pulse.corrupt = false;
+	if (channel_guard_mend(d->published.channel))
+		supervise_channel_removed(s, d->published.channel, now_ns);
+	d->published.corrupt = false;
 }
 
 bool supervised_keep_spare(const struct supervisor *s, struct supervised *d, int64_t now_ns)
@@ -608,7 +609,7 @@ void supervised_open(struct supervisor *s, struct supervised *d, const struct la
 	follow_log(s, d);
 	if (daemon->alive != LAUNCH_ALIVE_STATE)
 		return;
-	pulse_init(&d->pulse, daemon->channel);
+	daemon_state_init(&d->published, daemon->channel);
 	port_open_of(&d->event_port, daemon->device ? daemon->device->name : daemon->name, "event", msg_event_number,
 		     0640, &warnings);
 }
@@ -617,6 +618,6 @@ void supervised_close(struct supervised *d, bool stopped)
 {
 	logs_close(&d->log, stopped);
 	kept_sockets_close(&d->sockets);
-	pulse_close(&d->pulse);
+	daemon_state_close(&d->published);
 	port_close(&d->event_port);
 }

@@ -2,7 +2,7 @@
 #ifndef LAUNCH_ACHSTART_SUPERVISED_H
 #define LAUNCH_ACHSTART_SUPERVISED_H
 
-#include "channels/client/pulse.h"
+#include "channels/client/daemon_state.h"
 #include "launch/achstart/child.h"
 #include "launch/achstart/events.h"
 #include "launch/achstart/hung.h"
@@ -23,13 +23,13 @@ struct supervised {
 	struct spare spare;
 	struct kept_sockets sockets; /* of listen: */
 	struct logs log;
-	struct pulse pulse;	   /* if it publishes a state */
-	struct port event_port;	   /* its events */
-	struct events_fault fault; /* the errors in them that are not over */
-	struct folder_state kept;  /* as in $RUN/state/NAME */
-	int64_t watchdog_ns;	   /* when it last sent WATCHDOG=1 */
-	struct hung hung;	   /* why it is late */
-	int64_t adopted_ns;	   /* publications count from then on, at the earliest */
+	struct daemon_state published; /* if it publishes a state */
+	struct port event_port;	       /* its events */
+	struct events_fault fault;     /* the errors in them that are not over */
+	struct folder_state kept;      /* as in $RUN/state/NAME */
+	int64_t watchdog_ns;	       /* when it last sent WATCHDOG=1 */
+	struct hung hung;	       /* why it is late */
+	int64_t adopted_ns;	       /* publications count from then on, at the earliest */
 	char status[NOTICE_STATUS_MAX];
 	char last_end[CHILD_END_MAX]; /* how its last process ended */
 	char taken[MSG_TEXT_SIZE];    /* who holds what it claims, as reported; "": it is not taken */

@@ -22,7 +22,7 @@
 #include "config/base/text.h"
 #include "daemons/drv/realtime.h"
 #include "launch/achstart/clock_page.h"
-#include "launch/achstart/plan.h"
+#include "launch/achstart/kill_schedule.h"
 
 #define END_NS 10000000000
 #define OWN_SLOT 1
@@ -246,12 +246,13 @@ static int check_real(const struct virtual_line *line, struct error_sink *errors
 
 int virtual_check(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
 {
-	static struct plan plan;
+	static struct kill_schedule plan;
 	double rate;
 
 	if (!line->on)
 		return check_real(line, errors);
-	if (plan_read(&plan, &line->kills, SIGKILL, errors) || plan_read(&plan, &line->stops, SIGSTOP, errors))
+	if (kill_schedule_read(&plan, &line->kills, SIGKILL, errors) ||
+	    kill_schedule_read(&plan, &line->stops, SIGSTOP, errors))
 		return -EINVAL;
 	for (size_t i = 0; i < plan.n; i++) {
 		const bool own = !strcmp(plan.steps[i].name, "achstart");

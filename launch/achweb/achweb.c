@@ -59,7 +59,7 @@ static struct {
 
 static void add_host(const char *host)
 {
-	if (w.server.guard.hosts_n < GUARD_NAMES_MAX)
+	if (w.server.guard.hosts_n < REQUEST_CHECK_NAMES_MAX)
 		w.server.guard.hosts[w.server.guard.hosts_n++] = host;
 }
 
@@ -78,7 +78,7 @@ static void name_links(int port, bool both)
 static void know_names(void)
 {
 	static char listened[SERVER_LISTENERS_MAX][64];
-	struct guard *g = &w.server.guard;
+	struct request_check *g = &w.server.guard;
 	struct listen_held held;
 
 	snprintf(w.names[0], sizeof(w.names[0]), "127.0.0.1:%d", w.port ? w.port : LISTEN_PORT);
@@ -96,7 +96,7 @@ static void know_names(void)
 	}
 	for (size_t i = 0; i < w.options.host.n; i++)
 		add_host(w.options.host.item[i]);
-	for (size_t i = 0; i < w.options.origin.n && g->origins_n < GUARD_NAMES_MAX; i++)
+	for (size_t i = 0; i < w.options.origin.n && g->origins_n < REQUEST_CHECK_NAMES_MAX; i++)
 		g->origins[g->origins_n++] = w.options.origin.item[i];
 	listen_held(&held, &w.server, w.port);
 	snprintf(w.login.address, sizeof(w.login.address), "%s",
@@ -140,15 +140,15 @@ static int run(void)
 			listen_store(&w.server, &w.notify);
 			beat_ns = now_ns + (retry ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS);
 		}
-		fds[2].fd = view_fd(&w.server.view);
-		n = 3 + query_fds(&w.login.server, fds + 3);
+		fds[2].fd = robot_view_fd(&w.server.view);
+		n = 3 + rpc_fds(&w.login.server, fds + 3);
 		if (clock_own_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns) < 0)
 			return FAILED;
 		if (fds[1].ready)
 			return 0;
 		if (fds[2].ready)
-			view_answer(&w.server.view);
-		query_serve(&w.login.server, fds + 3, clock_own_ns());
+			robot_view_answer(&w.server.view);
+		rpc_serve(&w.login.server, fds + 3, clock_own_ns());
 	}
 }
 

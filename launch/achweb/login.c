@@ -6,8 +6,8 @@
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "config/base/owned.h"
 #include "config/base/run.h"
+#include "config/base/safe_path.h"
 #include "launch/achweb/login.h"
 #include "launch/achweb/sessions.h"
 #include "launch/view/member.h"
@@ -17,7 +17,7 @@
 #define KEEP_NS 600000000000 /* between two times that the ends of sessions are written */
 
 /* A link, or the address of a studio, which programs resolve that do not know names below localhost. */
-static void give(struct login *l, struct query_client *client, bool studio, unsigned int rights, int64_t now_ns)
+static void give(struct login *l, struct rpc_client *client, bool studio, unsigned int rights, int64_t now_ns)
 {
 	char who[PEER_NAME_MAX], text[256], secret[2 * TOKEN_RANDOM + 1];
 	const struct token_holder holder = { rights, client->uid, who };
@@ -25,7 +25,7 @@ static void give(struct login *l, struct query_client *client, bool studio, unsi
 	uint8_t random[TOKEN_RANDOM];
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
-		query_answer(client, "error no random numbers");
+		rpc_answer(client, "error no random numbers");
 		return;
 	}
 	peer_name(who, client->uid, PASSWD);
@@ -38,11 +38,11 @@ static void give(struct login *l, struct query_client *client, bool studio, unsi
 	else
 		snprintf(text, sizeof(text), "ok http://%s%s/#%s", l->suffix ? token->host : "",
 			 l->suffix ? l->suffix : l->address, secret);
-	query_answer(client, text);
+	rpc_answer(client, text);
 }
 
 /* Why that client may not act, or NULL. */
-static const char *refusal(const struct login *l, const struct query_client *client)
+static const char *refusal(const struct login *l, const struct rpc_client *client)
 {
 	const struct rights_robot robot = { run_owner(), (gid_t)-1, l->arming, (gid_t)-1 };
 	uid_t uid;
@@ -57,7 +57,7 @@ static const char *refusal(const struct login *l, const struct query_client *cli
 		   : "; this process has that group, but the user database does not list its user";
 }
 
-static void answer(void *context, struct query_client *client, char *question, int64_t now_ns)
+static void answer(void *context, struct rpc_client *client, char *question, int64_t now_ns)
 {
 	struct login *l = context;
 	const bool studio = !strncmp(question, "key ", 4), act = text_ends_with(question, " act");
@@ -65,10 +65,10 @@ static void answer(void *context, struct query_client *client, char *question, i
 	char text[256];
 
 	if ((!studio && strncmp(question, "token ", 6)) || (!act && !text_ends_with(question, " look"))) {
-		query_answer(client, "error unknown question: is achctl of another version?");
+		rpc_answer(client, "error unknown question: is achctl of another version?");
 	} else if (act && (why = refusal(l, client))) {
 		snprintf(text, sizeof(text), "error acting is for %s%s", l->holders, why);
-		query_answer(client, text);
+		rpc_answer(client, text);
 	} else {
 		give(l, client, studio, act ? TOKEN_LOOK | TOKEN_ACT : TOKEN_LOOK, now_ns);
 	}
@@ -93,12 +93,12 @@ static void check_sessions(struct login *l)
 
 int login_open(struct login *l, const char *folder, struct error_sink *errors)
 {
-	const int at = folder ? owned_folder(folder, 0750, errors) : run_folder(NULL, errors);
+	const int at = folder ? safe_path_folder(folder, 0750, errors) : run_folder(NULL, errors);
 	int fd;
 
 	if (at < 0)
 		return at;
-	fd = owned_listen(at, LOGIN_SOCKET, 0660, LOGIN_CLIENTS, errors);
+	fd = safe_path_listen(at, LOGIN_SOCKET, 0660, LOGIN_CLIENTS, errors);
 	if (fd < 0) {
 		close(at);
 		return fd;
@@ -106,8 +106,8 @@ int login_open(struct login *l, const char *folder, struct error_sink *errors)
 	if (!folder)
 		folder_give(at, LOGIN_SOCKET);
 	l->server =
-		(struct query_server){ .question = answer, .context = l, .clients_max = LOGIN_CLIENTS, .listener = fd };
-	query_server_init(&l->server);
+		(struct rpc_server){ .question = answer, .context = l, .clients_max = LOGIN_CLIENTS, .listener = fd };
+	rpc_server_init(&l->server);
 	l->folder = at;
 	sessions_read(l->tokens, at, clock_own_ns());
 	check_sessions(l);
@@ -125,7 +125,7 @@ void login_keep(struct login *l, int64_t now_ns)
 
 void login_close(struct login *l)
 {
-	query_server_close(&l->server);
+	rpc_server_close(&l->server);
 	close(l->server.listener);
 	close(l->folder);
 }

@@ -9,14 +9,14 @@
 #ifndef LAUNCH_ACHWEB_LOGIN_H
 #define LAUNCH_ACHWEB_LOGIN_H
 
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 #include "launch/achweb/token.h"
 
 #define LOGIN_SOCKET "web"
 #define LOGIN_CLIENTS 4
 
 struct login {
-	struct query_server server;
+	struct rpc_server server;
 	struct token_store *tokens;
 	gid_t arming;	     /* (gid_t)-1: no group */
 	const char *holders; /* for refusals: who may act */

@@ -6,8 +6,8 @@
 #include "config/base/lines.h"
 #include "launch/achweb/handshake.h"
 #include "launch/achweb/page.h"
+#include "launch/achweb/page_json.h"
 #include "launch/achweb/server.h"
-#include "launch/achweb/snapshot.h"
 
 #define REQUEST_NS 50000000 /* between two requests of a connection, on average, */
 #define REQUESTS 60	    /* and so many at once */
@@ -41,7 +41,7 @@ static void ask_again(struct client *c, const char *challenge)
 
 /* What a client sends: METHOD, PATH and BODY, and whose key it is for. */
 struct asked {
-	enum guard_route route;
+	enum request_check_route route;
 	const char *method, *path, *body;
 	size_t len;
 };
@@ -49,13 +49,15 @@ struct asked {
 static struct token *find_token(struct server *s, const struct proof_claim *claim, const struct asked *a,
 				int64_t now_ns)
 {
-	struct token *t = (a->route == GUARD_LOGIN ? token_link : token_session)(&s->tokens, claim->id, now_ns);
+	struct token *t = (a->route == REQUEST_CHECK_LOGIN ? token_link : token_session)(&s->tokens, claim->id, now_ns);
 	char digest[PROOF_MAX];
 
-	if (!t || (a->route == GUARD_ACT && !(t->rights & TOKEN_ACT)))
+	if (!t || (a->route == REQUEST_CHECK_ACT && !(t->rights & TOKEN_ACT)))
 		return NULL;
 	proof_digest(digest, a->body, a->len);
-	return proof_is_right(claim, a->route == GUARD_ACT ? t->act : t->look, a->method, a->path, digest) ? t : NULL;
+	return proof_is_right(claim, a->route == REQUEST_CHECK_ACT ? t->act : t->look, a->method, a->path, digest)
+		       ? t
+		       : NULL;
 }
 
 static void take_proof(struct client *c, const struct proof_claim *claim, const struct token *t, bool act)
@@ -91,14 +93,14 @@ static int check_claim(struct server *s, struct client *c, const char *text, con
 	*found = proof_read(&claim, text) ? find_token(s, &claim, a, now_ns) : NULL;
 	if (!*found)
 		return 401;
-	take_proof(c, &claim, *found, a->route == GUARD_ACT);
+	take_proof(c, &claim, *found, a->route == REQUEST_CHECK_ACT);
 	if (!fresh_has(&s->fresh, claim.challenge))
 		return 409;
 	taken = fresh_take((*found)->windows, claim.client, claim.number, s->fresh.turn);
 	/* A stop has room always: once more within seconds does no harm. */
-	if (taken == FRESH_USED || (taken == FRESH_FULL && a->route != GUARD_STOP))
+	if (taken == FRESH_USED || (taken == FRESH_FULL && a->route != REQUEST_CHECK_STOP))
 		return taken == FRESH_USED ? 401 : 429;
-	if (a->route != GUARD_LOGIN)
+	if (a->route != REQUEST_CHECK_LOGIN)
 		token_keep(*found, now_ns);
 	return 0;
 }
@@ -129,16 +131,17 @@ static void refuse_login(struct server *s, struct client *c, int64_t now_ns)
 
 static void serve_order(struct server *s, struct client *c, const struct asked *a, int64_t now_ns)
 {
-	struct order order;
+	struct post_body order;
 	struct lines why;
 
-	if (order_read(&order, a->route == GUARD_STOP ? ORDER_STOP : ORDER_ARM, a->body, a->len, lines_begin(&why))) {
+	if (post_body_read(&order, a->route == REQUEST_CHECK_STOP ? POST_BODY_STOP : POST_BODY_ARM, a->body, a->len,
+			   lines_begin(&why))) {
 		client_refuse(c, 400, why.text);
-	} else if (a->route == GUARD_ACT && !act_may_begin(&s->acts, now_ns)) {
-		client_refuse(c, 429, ACT_TOO_MANY);
+	} else if (a->route == REQUEST_CHECK_ACT && !web_action_may_begin(&s->acts, now_ns)) {
+		client_refuse(c, 429, WEB_ACTION_TOO_MANY);
 	} else {
 		c->waiting = true;
-		act_begin(&s->acts, &order, c->serial, (struct act_person){ c->uid, c->who }, now_ns);
+		web_action_begin(&s->acts, &order, c->serial, (struct web_action_person){ c->uid, c->who }, now_ns);
 	}
 }
 
@@ -151,7 +154,7 @@ static void serve_post(struct server *s, struct client *c, const struct asked *a
 		client_refuse(c, 401, "this request was used already");
 	else if (claim)
 		client_refuse(c, claim, "too many loads of this page: wait ten seconds");
-	else if (a->route == GUARD_LOGIN)
+	else if (a->route == REQUEST_CHECK_LOGIN)
 		log_in(s, c, found, now_ns);
 	else
 		serve_order(s, c, a, now_ns);
@@ -185,19 +188,19 @@ static void open_socket(struct server *s, struct client *c, const struct http *r
 /* The first message of a page is its proof.  If the challenge has ended it gets the new one, and sends another. */
 static void greet(struct server *s, struct client *c, int64_t now_ns)
 {
-	const struct asked a = { GUARD_SOCKET, "GET", "/socket", "", 0 };
+	const struct asked a = { REQUEST_CHECK_SOCKET, "GET", "/socket", "", 0 };
 	struct token *session;
 	const int status = check_claim(s, c, c->ws.text, &a, now_ns, &session);
 
 	if (status == 409) {
-		client_queue_proven(c, s->fresh.now, snapshot_again());
+		client_queue_proven(c, s->fresh.now, page_json_again());
 	} else if (status) {
 		client_end(c, 1008, "not logged in: open the link that achctl web prints");
 	} else if (s->pages_n + s->studios_n >= SERVER_SOCKETS_MAX) {
 		client_end(c, 1013, TOO_MANY);
 	} else {
 		c->kind = CLIENT_PAGE;
-		client_queue_proven(c, s->fresh.now, snapshot_hello(c));
+		client_queue_proven(c, s->fresh.now, page_json_hello(c));
 	}
 }
 
@@ -233,29 +236,29 @@ static void find_studio(struct server *s, struct client *c, const struct http *r
 static void serve(struct server *s, struct client *c, const struct http *r, const char *body, int64_t now_ns)
 {
 	const struct page *page = page_find(r->path);
-	const struct asked a = { guard_route(r, page), r->post ? "POST" : "GET", r->path, body, r->length };
+	const struct asked a = { request_check_route(r, page), r->post ? "POST" : "GET", r->path, body, r->length };
 	struct token *found = NULL;
 	int claim = 0, status;
 	const char *why;
 
-	if (a.route == GUARD_STUDIO)
+	if (a.route == REQUEST_CHECK_STUDIO)
 		find_studio(s, c, r, now_ns);
 	else if (r->post)
 		claim = check_claim(s, c, r->proof, &a, now_ns, &found);
 	else
 		forget_proof(c);
-	status = guard_check(&s->guard, r, a.route, c->rights, &why);
+	status = request_check_check(&s->guard, r, a.route, c->rights, &why);
 	c->closing = r->old || http_lists(r->connection, "close");
-	if (status == 401 && a.route == GUARD_LOGIN)
+	if (status == 401 && a.route == REQUEST_CHECK_LOGIN)
 		refuse_login(s, c, now_ns);
 	else if (status)
 		client_refuse(c, status, why);
-	else if (a.route != GUARD_STOP && !rate_take(&c->rate, now_ns, REQUEST_NS, REQUESTS))
+	else if (a.route != REQUEST_CHECK_STOP && !rate_take(&c->rate, now_ns, REQUEST_NS, REQUESTS))
 		client_refuse(c, 429, "too many requests");
-	else if (a.route == GUARD_FILE)
+	else if (a.route == REQUEST_CHECK_FILE)
 		client_answer(c, 200, page->type, page->bytes, (size_t)(page->end - page->bytes), NULL);
-	else if (a.route == GUARD_SOCKET || a.route == GUARD_STUDIO)
-		open_socket(s, c, r, a.route == GUARD_SOCKET ? CLIENT_VISITOR : CLIENT_STUDIO);
+	else if (a.route == REQUEST_CHECK_SOCKET || a.route == REQUEST_CHECK_STUDIO)
+		open_socket(s, c, r, a.route == REQUEST_CHECK_SOCKET ? CLIENT_VISITOR : CLIENT_STUDIO);
 	else
 		serve_post(s, c, &a, claim, found, now_ns);
 }

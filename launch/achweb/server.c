@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
+#include "launch/achweb/page_json.h"
 #include "launch/achweb/server.h"
-#include "launch/achweb/snapshot.h"
 
 #define EVENTS_AT_ONCE 64
 #define RETRY_NS 20000000     /* between two attempts to send to a socket that was full */
@@ -256,15 +256,15 @@ static void update_snapshots(struct server *s, int64_t now_ns)
 {
 	const uint64_t events = s->view.events_n;
 
-	view_update(&s->view, now_ns);
+	robot_view_update(&s->view, now_ns);
 	if (!s->facts || (strcmp(s->config, s->view.status.config) && !s->view.achstart.away)) {
 		snprintf(s->config, sizeof(s->config), "%s", s->view.status.config);
-		replace(&s->facts, snapshot_facts(s->config), &s->facts_n);
+		replace(&s->facts, page_json_facts(s->config), &s->facts_n);
 	}
 	if (!s->events || events != s->view.events_n)
-		replace(&s->events, snapshot_events(&s->view), &s->events_n);
+		replace(&s->events, page_json_events(&s->view), &s->events_n);
 	if (s->pages_n)
-		replace(&s->robot, snapshot_robot(&s->view, clock_now_ns()), &s->robot_n);
+		replace(&s->robot, page_json_robot(&s->view, clock_now_ns()), &s->robot_n);
 }
 
 /* Between two snapshots only the channels are read. */
@@ -273,7 +273,7 @@ static void update_studios(struct server *s, int64_t now_ns)
 	if (!s->studios_n || now_ns < s->studio_ns)
 		return;
 	s->studio_ns = now_ns + STUDIO_EVERY_NS;
-	view_read(&s->view);
+	robot_view_read(&s->view);
 	studio_find_topics(&s->topics, &s->view);
 	for (size_t i = 0; i < SERVER_CLIENTS_MAX; i++)
 		if (s->clients[i] && s->clients[i]->kind == CLIENT_STUDIO)
@@ -323,8 +323,8 @@ int server_open(struct server *s)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return -errno;
-	view_open(&s->view);
-	s->acts = (struct acts){ .view = &s->view, .done = send_result, .to = s, .arming = (gid_t)-1 };
+	robot_view_open(&s->view);
+	s->acts = (struct web_actions){ .view = &s->view, .done = send_result, .to = s, .arming = (gid_t)-1 };
 	return 0;
 }
 
@@ -334,9 +334,9 @@ void server_close(struct server *s)
 		if (s->clients[i])
 			drop(s, i);
 	server_unlisten(s);
-	act_close(&s->acts);
+	web_action_close(&s->acts);
 	studio_close_topics(&s->topics);
-	view_close(&s->view);
+	robot_view_close(&s->view);
 	blob_drop(s->robot);
 	blob_drop(s->events);
 	blob_drop(s->facts);
@@ -387,7 +387,7 @@ int64_t server_turn(struct server *s, int64_t now_ns)
 	renew_challenge(s, now_ns);
 	read_ready(s, now_ns);
 	keep_sessions(s, now_ns);
-	next_ns = act_step(&s->acts, now_ns);
+	next_ns = web_action_step(&s->acts, now_ns);
 	used = s->pages_n || s->studios_n || next_ns != CLOCK_NEVER;
 	if (used && now_ns >= s->look_ns) {
 		update_snapshots(s, now_ns);

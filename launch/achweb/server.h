@@ -2,11 +2,11 @@
 #ifndef LAUNCH_ACHWEB_SERVER_H
 #define LAUNCH_ACHWEB_SERVER_H
 
-#include "launch/achweb/act.h"
 #include "launch/achweb/client.h"
-#include "launch/achweb/guard.h"
+#include "launch/achweb/request_check.h"
+#include "launch/achweb/robot_view.h"
 #include "launch/achweb/studio.h"
-#include "launch/achweb/view.h"
+#include "launch/achweb/web_action.h"
 
 #define SERVER_SOCKETS_MAX 256 /* pages and studios */
 #define SERVER_HTTP_MAX 64     /* beside them, so that a stop always has room; the quietest makes room */
@@ -17,10 +17,10 @@
 
 /* Begins with zeroes. */
 struct server {
-	struct guard guard;
+	struct request_check guard;
 	struct token_store tokens;
-	struct view view;
-	struct acts acts;
+	struct robot_view view;
+	struct web_actions acts;
 	struct studio_topics topics;
 	struct fresh fresh;
 	int epoll;

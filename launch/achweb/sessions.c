@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/base/boot.h"
-#include "config/base/owned.h"
+#include "config/base/boot_id.h"
+#include "config/base/safe_path.h"
 #include "config/base/text.h"
 #include "launch/achweb/sessions.h"
 
@@ -40,7 +40,7 @@ int sessions_write(const struct token_store *s, int folder, int64_t now_ns)
 			 hex_or_none(act, t->act, !t->studio && t->rights & TOKEN_ACT), t->rights, (unsigned int)t->uid,
 			 t->until_ns, t->who);
 	}
-	return owned_write(folder, SESSIONS_FILE, 0600, text, o.len);
+	return safe_path_write(folder, SESSIONS_FILE, 0600, text, o.len);
 }
 
 /* false: it is not a whole key, or there is one where none belongs. */
@@ -81,7 +81,8 @@ size_t sessions_read(struct token_store *s, int folder, int64_t now_ns)
 	size_t n = 0;
 	uint64_t boot[2];
 
-	if (boot_id_read(boot) || owned_read(folder, SESSIONS_FILE, text, sizeof(text), &(struct error_sink){ 0 }) <= 0)
+	if (boot_id_read(boot) ||
+	    safe_path_read(folder, SESSIONS_FILE, text, sizeof(text), &(struct error_sink){ 0 }) <= 0)
 		return 0;
 	snprintf(head, sizeof(head), BOOT, boot[0], boot[1]);
 	if (strncmp(text, head, strlen(head)) != 0)

@@ -34,7 +34,7 @@ static struct blob *time_frame(void)
 	return blob_make(bytes, sizeof(bytes));
 }
 
-bool studio_begin(struct client *c, const struct view *v)
+bool studio_begin(struct client *c, const struct robot_view *v)
 {
 	struct blob_text t;
 	struct json *j;
@@ -43,7 +43,7 @@ bool studio_begin(struct client *c, const struct view *v)
 	j = c->studio ? blob_begin(&t) : NULL;
 	if (!j)
 		return false;
-	c->studio->events_seen = v->events_n > VIEW_EVENTS ? v->events_n - VIEW_EVENTS : 0;
+	c->studio->events_seen = v->events_n > ROBOT_VIEW_EVENTS ? v->events_n - ROBOT_VIEW_EVENTS : 0;
 	json_text(j, "op", "serverInfo");
 	json_text(j, "name", *v->status.robot ? v->status.robot : "Endplate");
 	json_raw(j, "capabilities", "[\"time\",\"services\"]");
@@ -126,7 +126,8 @@ static void take_text(struct client *c, const struct studio_topics *topics)
 	yaml_close(doc);
 }
 
-void studio_take(struct client *c, const struct studio_topics *topics, struct acts *acts, bool binary, int64_t now_ns)
+void studio_take(struct client *c, const struct studio_topics *topics, struct web_actions *acts, bool binary,
+		 int64_t now_ns)
 {
 	const uint8_t *bytes = (const uint8_t *)c->ws.text;
 
@@ -164,7 +165,7 @@ static bool send_message(struct client *c, uint32_t subscription, const struct m
 
 /* Sends a message that only this studio gets. */
 static bool send_own(struct client *c, uint32_t subscription, const struct ros_map *map, const void *msg, size_t len,
-		     const char *device, const struct view *v)
+		     const char *device, const struct robot_view *v)
 {
 	struct blob *cdr = studio_encode(map, msg, len, device, v);
 	const bool sent = send_message(c, subscription, msg, cdr);
@@ -174,14 +175,14 @@ static bool send_own(struct client *c, uint32_t subscription, const struct ros_m
 }
 
 /* Events go one by one; those that were overwritten meanwhile are lost. */
-static bool send_event(struct client *c, uint32_t subscription, const struct view *v, const struct ros_map *map)
+static bool send_event(struct client *c, uint32_t subscription, const struct robot_view *v, const struct ros_map *map)
 {
 	struct studio *s = c->studio;
 
-	if (v->events_n - s->events_seen > VIEW_EVENTS)
-		s->events_seen = v->events_n - VIEW_EVENTS;
+	if (v->events_n - s->events_seen > ROBOT_VIEW_EVENTS)
+		s->events_seen = v->events_n - ROBOT_VIEW_EVENTS;
 	while (s->events_seen != v->events_n) {
-		const struct msg_event *e = &v->events[s->events_seen++ % VIEW_EVENTS].msg;
+		const struct msg_event *e = &v->events[s->events_seen++ % ROBOT_VIEW_EVENTS].msg;
 
 		if (send_own(c, subscription, map, e, sizeof(*e), e->source, v))
 			return true;
@@ -190,7 +191,7 @@ static bool send_event(struct client *c, uint32_t subscription, const struct vie
 }
 
 /* One device after another, once a second. */
-static bool send_diagnostics(struct client *c, uint32_t subscription, const struct view *v, int64_t now_ns)
+static bool send_diagnostics(struct client *c, uint32_t subscription, const struct robot_view *v, int64_t now_ns)
 {
 	struct studio *s = c->studio;
 
@@ -201,7 +202,7 @@ static bool send_diagnostics(struct client *c, uint32_t subscription, const stru
 		s->device = 0;
 	}
 	while (s->device < v->devices_n) {
-		const struct view_device *d = v->devices[s->device++];
+		const struct robot_view_device *d = v->devices[s->device++];
 		const struct ros_map *map = ros_map_for(d->type->number, ROS_DIAGNOSTICS);
 
 		if (map && send_own(c, subscription, map, d->msg.bytes, d->type->body->size,
@@ -211,10 +212,10 @@ static bool send_diagnostics(struct client *c, uint32_t subscription, const stru
 	return false;
 }
 
-static bool send_newest(struct client *c, size_t i, struct studio_topic *topic, const struct view *v)
+static bool send_newest(struct client *c, size_t i, struct studio_topic *topic, const struct robot_view *v)
 {
 	for (size_t n = 0; n < v->devices_n; n++) {
-		const struct view_device *d = v->devices[n];
+		const struct robot_view_device *d = v->devices[n];
 
 		if (strcmp(d->channel, topic->channel) != 0 || d->number == c->studio->subscriptions[i].number ||
 		    d->type->number != topic->map->msg)
@@ -238,7 +239,7 @@ void studio_round(struct client *c)
 	blob_drop(time);
 }
 
-bool studio_send(struct client *c, struct studio_topics *topics, const struct view *v, int64_t now_ns)
+bool studio_send(struct client *c, struct studio_topics *topics, const struct robot_view *v, int64_t now_ns)
 {
 	struct studio *s = c->studio;
 

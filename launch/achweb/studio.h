@@ -11,9 +11,9 @@
 #define LAUNCH_ACHWEB_STUDIO_H
 
 #include "channels/ros/ros_map.h"
-#include "launch/achweb/act.h"
 #include "launch/achweb/client.h"
-#include "launch/achweb/view.h"
+#include "launch/achweb/robot_view.h"
+#include "launch/achweb/web_action.h"
 
 #define STUDIO_EVERY_NS 33333333
 #define STUDIO_TOPICS 256
@@ -59,7 +59,7 @@ struct studio {
 const char *studio_protocol(const char *list);
 
 /* Adds a topic for each mapping of each channel that there is. */
-void studio_find_topics(struct studio_topics *topics, const struct view *view);
+void studio_find_topics(struct studio_topics *topics, const struct robot_view *view);
 void studio_close_topics(struct studio_topics *topics);
 /* The message "advertise" for topics from number from on, up to *to. */
 struct blob *studio_advertise(const struct studio_topics *topics, size_t from, size_t *to);
@@ -68,18 +68,19 @@ void studio_put_le(uint8_t *to, uint64_t value, unsigned int bytes); /* the low 
 
 /* A message as CDR; NULL: it cannot be encoded. */
 struct blob *studio_encode(const struct ros_map *map, const void *msg, size_t len, const char *device,
-			   const struct view *view);
+			   const struct robot_view *view);
 /* The message of a device as CDR, encoded once for all studios; it stays the topic's. */
-struct blob *studio_newest(struct studio_topic *topic, const struct view_device *device, const struct view *view);
+struct blob *studio_newest(struct studio_topic *topic, const struct robot_view_device *device,
+			   const struct robot_view *view);
 
 /* false: no memory. */
-bool studio_begin(struct client *client, const struct view *view);
+bool studio_begin(struct client *client, const struct robot_view *view);
 /* A new round: each subscription may get its newest message. */
 void studio_round(struct client *client);
 /* Sends the next message to a client that is free; false: there is none. */
-bool studio_send(struct client *client, struct studio_topics *topics, const struct view *view, int64_t now_ns);
+bool studio_send(struct client *client, struct studio_topics *topics, const struct robot_view *view, int64_t now_ns);
 /* The message in client->ws. */
-void studio_take(struct client *client, const struct studio_topics *topics, struct acts *acts, bool binary,
+void studio_take(struct client *client, const struct studio_topics *topics, struct web_actions *acts, bool binary,
 		 int64_t now_ns);
 /* The result of a service. */
 void studio_result(struct client *client, unsigned int which, bool ok, const char *text);
@@ -93,7 +94,8 @@ void studio_result(struct client *client, unsigned int which, bool ok, const cha
 struct blob *studio_services(unsigned int rights);
 
 /* A call: what the client has sent behind the opcode.  It is answered with studio_result, or a failure. */
-void studio_services_call(struct client *client, struct acts *acts, const uint8_t *bytes, size_t len, int64_t now_ns);
+void studio_services_call(struct client *client, struct web_actions *acts, const uint8_t *bytes, size_t len,
+			  int64_t now_ns);
 
 /* An answer to the call. */
 struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, const char *text);

@@ -19,16 +19,16 @@
 /* The place is the id. */
 static const struct {
 	const char *name, *type, *request;
-	enum order_kind kind;
+	enum post_body_kind kind;
 	enum msg_level level;
 	unsigned int rights;
 } services[] = {
-	{ "/stop", "Stop", NOTHING, ORDER_STOP, MSG_LEVEL_ESTOP, TOKEN_LOOK },
-	{ "/hold", "Stop", NOTHING, ORDER_STOP, MSG_LEVEL_HOLD, TOKEN_LOOK },
-	{ "/arm", "Arm", SEEN, ORDER_ARM, MSG_LEVEL_RUN, TOKEN_ACT },
-	{ "/home", "Device", NAMED, ORDER_HOME, MSG_LEVEL_RUN, TOKEN_ACT },
-	{ "/clear", "Device", NAMED, ORDER_CLEAR, MSG_LEVEL_RUN, TOKEN_ACT },
-	{ "/restart", "Device", NAMED, ORDER_RESTART, MSG_LEVEL_RUN, TOKEN_ACT },
+	{ "/stop", "Stop", NOTHING, POST_BODY_STOP, MSG_LEVEL_ESTOP, TOKEN_LOOK },
+	{ "/hold", "Stop", NOTHING, POST_BODY_STOP, MSG_LEVEL_HOLD, TOKEN_LOOK },
+	{ "/arm", "Arm", SEEN, POST_BODY_ARM, MSG_LEVEL_RUN, TOKEN_ACT },
+	{ "/home", "Device", NAMED, POST_BODY_HOME, MSG_LEVEL_RUN, TOKEN_ACT },
+	{ "/clear", "Device", NAMED, POST_BODY_CLEAR, MSG_LEVEL_RUN, TOKEN_ACT },
+	{ "/restart", "Device", NAMED, POST_BODY_RESTART, MSG_LEVEL_RUN, TOKEN_ACT },
 };
 #define SERVICES (sizeof(services) / sizeof(*services))
 
@@ -108,10 +108,10 @@ static void fail(struct client *c, uint32_t service, uint32_t call, const char *
 /* ---- calls ---- */
 
 /* What a person has to name to arm: a raise that came later makes the robot refuse it. */
-static const char *shown(const struct view *v)
+static const char *shown(const struct robot_view *v)
 {
 	const struct estop_seen seen = estop_seen(&v->estop);
-	static char text[ACT_TEXT_MAX];
+	static char text[WEB_ACTION_TEXT_MAX];
 
 	snprintf(text, sizeof(text),
 		 "not armed yet: level %s, by %.40s: %.120s; to arm, call again with "
@@ -121,16 +121,16 @@ static const char *shown(const struct view *v)
 	return text;
 }
 
-static const char *read_arm(struct order *o, const struct view *v, const struct yaml_node *root)
+static const char *read_arm(struct post_body *o, const struct robot_view *v, const struct yaml_node *root)
 {
 	struct error_sink errors = { 0 };
 
 	if (!yaml_find(root, "seen"))
 		return shown(v);
-	return order_read_seen(&o->seen, root, &errors) ? "seen: not four whole numbers" : NULL;
+	return post_body_read_seen(&o->seen, root, &errors) ? "seen: not four whole numbers" : NULL;
 }
 
-static const char *read_name(struct order *o, const struct yaml_node *root)
+static const char *read_name(struct post_body *o, const struct yaml_node *root)
 {
 	const struct yaml_node *name = yaml_find(root, "name");
 
@@ -141,17 +141,18 @@ static const char *read_name(struct order *o, const struct yaml_node *root)
 }
 
 /* Why not, or NULL. */
-static const char *read_order(struct order *o, const struct acts *acts, uint32_t service, const char *json, size_t len)
+static const char *read_order(struct post_body *o, const struct web_actions *acts, uint32_t service, const char *json,
+			      size_t len)
 {
 	const char *why;
 	struct yaml *doc;
 
-	*o = (struct order){ .kind = services[service].kind, .level = services[service].level };
-	if (o->kind == ORDER_STOP)
+	*o = (struct post_body){ .kind = services[service].kind, .level = services[service].level };
+	if (o->kind == POST_BODY_STOP)
 		return NULL;
 	if (yaml_open_text(&doc, "the request", json, len, &(struct error_sink){ 0 }))
 		return "the request is not JSON";
-	why = o->kind == ORDER_ARM ? read_arm(o, acts->view, yaml_root(doc)) : read_name(o, yaml_root(doc));
+	why = o->kind == POST_BODY_ARM ? read_arm(o, acts->view, yaml_root(doc)) : read_name(o, yaml_root(doc));
 	yaml_close(doc);
 	return why;
 }
@@ -167,11 +168,11 @@ static size_t free_call(const struct studio *s, bool stop)
 	return slot < n ? slot : STUDIO_CALLS + STUDIO_STOPS;
 }
 
-void studio_services_call(struct client *c, struct acts *acts, const uint8_t *bytes, size_t len, int64_t now_ns)
+void studio_services_call(struct client *c, struct web_actions *acts, const uint8_t *bytes, size_t len, int64_t now_ns)
 {
 	const uint32_t service = len < 12 ? 0 : get_u32(bytes), call = len < 12 ? 0 : get_u32(bytes + 4);
 	const uint32_t encoding = len < 12 ? 0 : get_u32(bytes + 8);
-	struct order order;
+	struct post_body order;
 	const char *why;
 	bool stop;
 	size_t slot;
@@ -180,7 +181,7 @@ void studio_services_call(struct client *c, struct acts *acts, const uint8_t *by
 		client_end(c, 1002, "");
 		return;
 	}
-	stop = service < SERVICES && services[service].kind == ORDER_STOP;
+	stop = service < SERVICES && services[service].kind == POST_BODY_STOP;
 	slot = free_call(c->studio, stop);
 	if (service >= SERVICES || services[service].rights & ~c->rights)
 		why = "there is no such service";
@@ -188,20 +189,20 @@ void studio_services_call(struct client *c, struct acts *acts, const uint8_t *by
 		why = "too many calls are under way";
 	else
 		why = read_order(&order, acts, service, (const char *)bytes + 12 + encoding, len - 12 - encoding);
-	if (!why && !stop && !act_may_begin(acts, now_ns))
-		why = ACT_TOO_MANY;
+	if (!why && !stop && !web_action_may_begin(acts, now_ns))
+		why = WEB_ACTION_TOO_MANY;
 	if (why) {
 		fail(c, service, call, why);
 		return;
 	}
 	if (slot == STUDIO_CALLS + STUDIO_STOPS) {
-		act_begin(acts, &order, 0, (struct act_person){ c->uid, c->who }, now_ns);
+		web_action_begin(acts, &order, 0, (struct web_action_person){ c->uid, c->who }, now_ns);
 		fail(c, service, call, "the stop has begun; too many calls wait for its confirmation");
 		return;
 	}
 	c->studio->calls[slot].used = true;
 	c->studio->calls[slot].service = service;
 	c->studio->calls[slot].call = call;
-	act_begin(acts, &order, c->serial | (uint64_t)(slot + 1) << STUDIO_CALL_SHIFT,
-		  (struct act_person){ c->uid, c->who }, now_ns);
+	web_action_begin(acts, &order, c->serial | (uint64_t)(slot + 1) << STUDIO_CALL_SHIFT,
+			 (struct web_action_person){ c->uid, c->who }, now_ns);
 }

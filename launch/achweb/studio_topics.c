@@ -23,12 +23,12 @@ static void add(struct studio_topics *t, const char *topic, const char *channel,
 }
 
 /* The names are those of a recording as MCAP: /waist-state, /waist-state/joint_states. */
-void studio_find_topics(struct studio_topics *t, const struct view *v)
+void studio_find_topics(struct studio_topics *t, const struct robot_view *v)
 {
 	add(t, "/rosout", "", ros_map_for(msg_event_number, ROS_STANDARD));
 	add(t, "/diagnostics", "", ros_map_for(msg_clock_number, ROS_DIAGNOSTICS));
 	for (size_t i = 0; i < v->devices_n; i++) {
-		const struct view_device *d = v->devices[i];
+		const struct robot_view_device *d = v->devices[i];
 
 		for (const struct ros_map *map = ros_map_of(d->type->number, NULL); map;
 		     map = ros_map_of(d->type->number, map)) {
@@ -52,10 +52,10 @@ void studio_close_topics(struct studio_topics *t)
 /* ---- messages ---- */
 
 /* The arms of the robot, for its picture; NULL: there is none of that name. */
-static const struct msg_joint_state *arm(const struct view *v, const char *name)
+static const struct msg_joint_state *arm(const struct robot_view *v, const char *name)
 {
 	for (size_t i = 0; i < v->devices_n; i++) {
-		const struct view_device *d = v->devices[i];
+		const struct robot_view_device *d = v->devices[i];
 
 		if (d->type->number == msg_joint_state_number && !strcmp(d->name, name))
 			return (const void *)d->msg.bytes;
@@ -64,7 +64,7 @@ static const struct msg_joint_state *arm(const struct view *v, const char *name)
 }
 
 struct blob *studio_encode(const struct ros_map *map, const void *msg, size_t len, const char *device,
-			   const struct view *v)
+			   const struct robot_view *v)
 {
 	static uint8_t bytes[ROS_CDR_MAX]; /* of one thread */
 	struct ros_context context = { .device = device, .wall_ns = clock_real_ns() - clock_now_ns() };
@@ -78,7 +78,7 @@ struct blob *studio_encode(const struct ros_map *map, const void *msg, size_t le
 	return n ? blob_make(bytes, n) : NULL;
 }
 
-struct blob *studio_newest(struct studio_topic *topic, const struct view_device *d, const struct view *v)
+struct blob *studio_newest(struct studio_topic *topic, const struct robot_view_device *d, const struct robot_view *v)
 {
 	if (topic->number == d->number)
 		return topic->cdr;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 
 #define MARKS_MAX 64 /* programs */
 
@@ -123,7 +123,7 @@ static const struct marks *marks_of(const char *path)
 	struct stat of = { 0 };
 
 	if (fd >= 0 && !fstat(fd, &of) && of.st_size > 0)
-		for (m = known; m < known + MARKS_MAX && !source_is_same(&m->of, &of); m++)
+		for (m = known; m < known + MARKS_MAX && !read_files_same(&m->of, &of); m++)
 			;
 	if (m == known + MARKS_MAX)
 		m = read_marks(&known[next++ % MARKS_MAX], fd, &of);

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "can/log/tap.h"
+#include "can/log/recorded_bus.h"
 #include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
 #include "channels/port/report.h"
-#include "channels/rec/pieces.h"
+#include "channels/rec/rec_rotate.h"
 #include "channels/rec/recorder.h"
 #include "config/base/run.h"
 #include "config/base/text.h"
@@ -78,10 +78,10 @@ static struct {
 	} records[RECORDS];
 	unsigned int record;
 
-	struct tap taps[ROBOT_BUSES_MAX];
-	struct tap_held *held[ROBOT_BUSES_MAX];
+	struct recorded_bus taps[ROBOT_BUSES_MAX];
+	struct recorded_bus_held *held[ROBOT_BUSES_MAX];
 	size_t buses;
-	struct ids ids;
+	struct id_filter ids;
 	struct writer *bus;
 	uint64_t lost;
 
@@ -106,7 +106,7 @@ static void say_line(void *to, const char *line)
 
 /* ---- buses ---- */
 
-static void put_entry(const struct tap_entry *e, const char *name)
+static void put_entry(const struct recorded_bus_entry *e, const char *name)
 {
 	char line[LOG_WRITE_MAX];
 	size_t len;
@@ -124,12 +124,12 @@ static void put_entry(const struct tap_entry *e, const char *name)
 
 static void read_buses(int64_t horizon_ns)
 {
-	const struct tap_entry *e;
+	const struct recorded_bus_entry *e;
 	size_t i;
 
 	for (i = 0; i < b.buses; i++)
-		tap_receive(&b.taps[i], &b.ids, true);
-	while (b.buses && (e = tap_next(b.held, b.buses, horizon_ns, &i)))
+		recorded_bus_receive(&b.taps[i], &b.ids, true);
+	while (b.buses && (e = recorded_bus_next(b.held, b.buses, horizon_ns, &i)))
 		put_entry(e, b.taps[i].name);
 }
 
@@ -219,12 +219,12 @@ static void end_record(struct writer **bus, struct writer **channels)
 
 static void remove_pieces(const char *whole)
 {
-	struct piece *pieces = NULL;
+	struct rec_piece *pieces = NULL;
 	const size_t n = writer_pieces(whole, &pieces);
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		if (!pieces_path(path, whole, 4, pieces[i].number))
+		if (!rec_rotate_path(path, whole, 4, pieces[i].number))
 			unlink(path);
 	free(pieces);
 }
@@ -276,7 +276,7 @@ static void freeze(void)
 
 static int64_t pieces_bytes(const char *whole)
 {
-	struct piece *pieces = NULL;
+	struct rec_piece *pieces = NULL;
 	const size_t n = writer_pieces(whole, &pieces);
 	int64_t bytes = 0;
 
@@ -424,11 +424,11 @@ static int run(struct error_sink *errors)
 
 static int add_bus(const char *text)
 {
-	struct tap *t = &b.taps[b.buses];
+	struct recorded_bus *t = &b.taps[b.buses];
 
 	if (b.buses == ROBOT_BUSES_MAX)
 		return program_wrong("more than %d buses", ROBOT_BUSES_MAX);
-	if (tap_read(t, text))
+	if (recorded_bus_read(t, text))
 		return PROGRAM_WRONG;
 	for (size_t i = 0; i < b.buses; i++)
 		if (!strcmp(t->name, b.taps[i].name))
@@ -462,7 +462,7 @@ static int open_buses(void)
 
 	b.ids.all = true;
 	for (size_t i = 0; i < b.buses; i++) {
-		if (tap_open(&b.taps[i], &options))
+		if (recorded_bus_open(&b.taps[i], &options))
 			return PROGRAM_FAILED;
 		b.held[i] = b.taps[i].held;
 	}
@@ -553,6 +553,6 @@ int main(int argc, char **argv)
 	}
 	causes_close(&b.causes);
 	for (size_t i = 0; i < b.buses; i++)
-		tap_close(&b.taps[i]);
+		recorded_bus_close(&b.taps[i]);
 	return status;
 }

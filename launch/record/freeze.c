@@ -15,7 +15,7 @@
 
 #include "can/log/log.h"
 #include "channels/client/folder.h"
-#include "channels/rec/pieces.h"
+#include "channels/rec/rec_rotate.h"
 #include "channels/rec/reclog.h"
 #include "channels/rec/writer.h"
 #include "config/base/sha256.h"
@@ -103,13 +103,13 @@ static int copy_file(const char *from, int folder, const char *name, off_t skip,
 /* The pieces, one behind the other.  Each begins with a mark, of which the whole has one. */
 static int join_channels(const struct freeze *f, int folder)
 {
-	struct piece *pieces = NULL;
+	struct rec_piece *pieces = NULL;
 	const size_t n = writer_pieces(f->channels, &pieces);
 	char path[PATH_MAX];
 	int status = 0;
 
 	for (size_t i = 0; !status && i < n; i++) {
-		status = pieces_path(path, f->channels, DIGITS, pieces[i].number);
+		status = rec_rotate_path(path, f->channels, DIGITS, pieces[i].number);
 		if (!status)
 			status =
 				copy_file(path, folder, "channels.rec", i ? RECLOG_MAGIC_SIZE : 0, INT64_MAX, O_APPEND);
@@ -163,13 +163,13 @@ static int split_piece(const char *path, int folder, struct bus_file files[ROBOT
 static int split_buses(const struct freeze *f, int folder)
 {
 	struct bus_file files[ROBOT_BUSES_MAX] = { 0 };
-	struct piece *pieces = NULL;
+	struct rec_piece *pieces = NULL;
 	const size_t n = writer_pieces(f->bus, &pieces);
 	char path[PATH_MAX];
 	int status = 0;
 
 	for (size_t i = 0; !status && i < n; i++) {
-		status = pieces_path(path, f->bus, DIGITS, pieces[i].number);
+		status = rec_rotate_path(path, f->bus, DIGITS, pieces[i].number);
 		if (!status)
 			status = split_piece(path, folder, files);
 	}

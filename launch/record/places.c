@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "channels/rec/pieces.h"
+#include "channels/rec/rec_rotate.h"
 #include "launch/record/achlogd.h"
 
 struct places {
@@ -67,12 +67,12 @@ static void read_piece(struct places *p, const char *path)
 size_t places_read(struct recorder_place places[RECORDER_CHANNELS_MAX], const char *whole)
 {
 	struct places p = { .found = places };
-	struct piece *pieces;
+	struct rec_piece *pieces;
 	char path[PATH_MAX];
 	size_t n = writer_pieces(whole, &pieces), kept = 0;
 
 	for (size_t left = n; left && (left == n || p.open); left--)
-		if (!pieces_path(path, whole, ACHLOGD_DIGITS, pieces[left - 1].number))
+		if (!rec_rotate_path(path, whole, ACHLOGD_DIGITS, pieces[left - 1].number))
 			read_piece(&p, path);
 	free(pieces);
 	for (size_t i = 0; i < p.n; i++)

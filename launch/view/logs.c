@@ -11,7 +11,7 @@
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "config/base/owned.h"
+#include "config/base/safe_path.h"
 #include "launch/view/logs.h"
 
 #define RETRY_NS 1000000000
@@ -33,7 +33,8 @@ static int own_place(char place[RUN_PATH_MAX])
 static int kept_place(char place[RUN_PATH_MAX])
 {
 	const int folder = folder_enter("log", O_PATH);
-	const int len = folder < 0 ? 0 : owned_read(folder, "place", place, RUN_PATH_MAX, &(struct error_sink){ 0 });
+	const int len =
+		folder < 0 ? 0 : safe_path_read(folder, "place", place, RUN_PATH_MAX, &(struct error_sink){ 0 });
 
 	if (folder >= 0)
 		close(folder);
@@ -64,7 +65,7 @@ static int write_place(int folder, const char *place)
 {
 	char text[RUN_PATH_MAX + 1];
 	const int len = snprintf(text, sizeof(text), "%s\n", place);
-	const int status = owned_write(folder, "place", file_mode(), text, (size_t)len);
+	const int status = safe_path_write(folder, "place", file_mode(), text, (size_t)len);
 
 	if (!status)
 		folder_give(folder, "place");
@@ -136,8 +137,8 @@ static int open_file(struct logs *l)
 
 	if (folder < 0)
 		return folder;
-	fd = owned_file(folder, file_name(l, 0, name), O_WRONLY | O_CREAT | O_APPEND, file_mode(),
-			&(struct error_sink){ 0 });
+	fd = safe_path_file(folder, file_name(l, 0, name), O_WRONLY | O_CREAT | O_APPEND, file_mode(),
+			    &(struct error_sink){ 0 });
 	if (fd >= 0)
 		folder_give(fd, "");
 	close(folder);
@@ -224,7 +225,7 @@ static bool is_gone(const struct logs *l)
 
 	if (folder < 0)
 		return false;
-	gone = !owned_is_there(l->file, folder, file_name(l, 0, name));
+	gone = !safe_path_is_there(l->file, folder, file_name(l, 0, name));
 	close(folder);
 	return gone;
 }

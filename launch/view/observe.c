@@ -9,7 +9,7 @@
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "channels/estop/lowering.h"
+#include "channels/estop/estop_lower.h"
 #include "config/base/utf8.h"
 #include "launch/view/observe.h"
 
@@ -109,7 +109,7 @@ static bool exists(const struct estop *e, const struct robot_channels *channels)
 		if (e->channel[c].open || e->channel[c].status != ACH_ENOENT)
 			return true;
 	for (size_t i = 0; i < channels->n; i++)
-		if (channels->at[i]->state && lowering_is_driver(&channels->at[i]->common, e->boot))
+		if (channels->at[i]->state && estop_lower_is_driver(&channels->at[i]->common, e->boot))
 			return true;
 	return false;
 }

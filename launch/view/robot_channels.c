@@ -9,7 +9,7 @@
 #include "channels/ach/ach_ring.h"
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "channels/estop/lowering.h"
+#include "channels/estop/estop_lower.h"
 #include "config/base/lines.h"
 #include "config/base/run.h"
 #include "launch/view/robot_channels.h"
@@ -227,11 +227,11 @@ enum msg_level robot_level_read(struct estop *e, const struct robot_channels *ch
 	estop_maintain(e, now_ns);
 	for (size_t i = 0; e->channel[0].open && i < channels->n; i++)
 		if (channels->at[i]->state)
-			lowering_add(&kept, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
+			estop_lower_add(&kept, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
 	estop_rule_start(&e->rule, kept.base ? &kept : NULL, e->boot);
 	level = estop_read(e, now_ns);
 	for (size_t i = 0; !e->rule.base && i < channels->n; i++)
-		if (channels->at[i]->state && lowering_is_driver(&channels->at[i]->common, e->boot) &&
+		if (channels->at[i]->state && estop_lower_is_driver(&channels->at[i]->common, e->boot) &&
 		    channels->at[i]->common.epoch > e->epoch)
 			e->epoch = channels->at[i]->common.epoch;
 	return level;
@@ -271,6 +271,6 @@ static bool is_gone(const struct robot_channel *one, const char *name, int64_t n
 
 bool robot_level_driver(const struct estop *e, const struct robot_channel *one, char *name, size_t size, int64_t now_ns)
 {
-	return robot_channel_daemon(one, name, size) && lowering_is_driver(&one->common, e->boot) &&
+	return robot_channel_daemon(one, name, size) && estop_lower_is_driver(&one->common, e->boot) &&
 	       !is_gone(one, name, now_ns);
 }

@@ -19,7 +19,7 @@
 #include "channels/clock/clock.h"
 #include "channels/port/port.h"
 #include "channels/ros/ros_map.h"
-#include "launch/achdds/node.h"
+#include "launch/achdds/dds_node.h"
 #include "test/bench/lib.h"
 #include "test/bench/lib_figures.h"
 
@@ -33,26 +33,26 @@ static char folder[256];
 static unsigned int domain;
 static uint64_t rounds;
 
-static struct node *join(void)
+static struct dds_node *join(void)
 {
 	static const char *const peers[] = { "127.0.0.1" };
-	const struct node_options options = {
+	const struct dds_node_options options = {
 		.domain = domain, .name = "bench", .space = "/", .interface = "lo", .peers = peers, .peers_n = 1
 	};
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct node *node;
+	struct dds_node *node;
 
-	if (node_open(&node, &options, &errors))
+	if (dds_node_open(&node, &options, &errors))
 		bench_die("no DDS");
 	return node;
 }
 
-static struct node_topic topic_of(char name[32], unsigned int i)
+static struct dds_node_topic topic_of(char name[32], unsigned int i)
 {
 	const struct ros_type *type = ros_type_by_name(IMU);
 
 	snprintf(name, 32, "rt/b%u/imu", i);
-	return (struct node_topic){ name, type->dds_name, type->hash, NODE_SENSOR };
+	return (struct dds_node_topic){ name, type->dds_name, type->hash, DDS_NODE_SENSOR };
 }
 
 /* ---- the reader ---- */
@@ -76,32 +76,32 @@ static int64_t stamp_ns(const uint8_t *cdr)
 static _Noreturn void read_all(struct results *results)
 {
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
-	struct node_reader *readers[CHANNELS];
-	struct node *node = join();
+	struct dds_node_reader *readers[CHANNELS];
+	struct dds_node *node = join();
 	char name[32];
 
 	for (unsigned int i = 0; i < CHANNELS; i++) {
-		const struct node_topic topic = topic_of(name, i);
+		const struct dds_node_topic topic = topic_of(name, i);
 
-		readers[i] = node_read(node, &topic, &errors);
+		readers[i] = dds_node_read(node, &topic, &errors);
 	}
 	while (!__atomic_load_n(&results->stop, __ATOMIC_RELAXED)) {
-		struct clock_fd fd = { .fd = node_fd(node), .events = POLLIN };
-		struct node_sample sample;
+		struct clock_fd fd = { .fd = dds_node_fd(node), .events = POLLIN };
+		struct dds_node_sample sample;
 		bool all = true;
 
 		clock_wait(&fd, 1, clock_now_ns() + 20000000);
-		node_seen(node);
+		dds_node_seen(node);
 		for (unsigned int i = 0; i < CHANNELS; i++) {
-			all = all && (results->matched || node_writers(readers[i]));
-			for (; node_take(readers[i], &sample) > 0; node_release(&sample)) {
+			all = all && (results->matched || dds_node_writers(readers[i]));
+			for (; dds_node_take(readers[i], &sample) > 0; dds_node_release(&sample)) {
 				figures_samples_add(&results->samples, clock_real_ns() - stamp_ns(sample.cdr));
 				results->received++;
 			}
 		}
 		__atomic_store_n(&results->matched, all, __ATOMIC_RELAXED);
 	}
-	node_close(node);
+	dds_node_close(node);
 	_exit(0);
 }
 
@@ -149,18 +149,18 @@ static _Noreturn void write_all(const struct results *results)
 {
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	const struct ros_map *map = ros_map_for(msg_imu_number, ROS_STANDARD);
-	struct node_writer *writers[CHANNELS];
+	struct dds_node_writer *writers[CHANNELS];
 	static uint8_t cdr[ROS_CDR_MAX];
-	struct node *node = join();
+	struct dds_node *node = join();
 	struct ros_context context = { .device = "bench" };
 	struct msg_imu imu;
 	int64_t start_ns;
 	char name[32];
 
 	for (unsigned int i = 0; i < CHANNELS; i++) {
-		const struct node_topic topic = topic_of(name, i);
+		const struct dds_node_topic topic = topic_of(name, i);
 
-		writers[i] = node_write(node, &topic, &errors);
+		writers[i] = dds_node_write(node, &topic, &errors);
 	}
 	while (!__atomic_load_n(&results->matched, __ATOMIC_RELAXED))
 		bench_sleep_until_ns(bench_now_ns() + 10000000);
@@ -170,9 +170,9 @@ static _Noreturn void write_all(const struct results *results)
 			wait_turn(start_ns, round, i);
 			fill(&imu, round + 1);
 			context.wall_ns = clock_real_ns() - clock_now_ns();
-			node_put(writers[i], cdr, ros_encode(map, &imu, sizeof(imu), &context, cdr, sizeof(cdr)));
+			dds_node_put(writers[i], cdr, ros_encode(map, &imu, sizeof(imu), &context, cdr, sizeof(cdr)));
 		}
-	node_close(node);
+	dds_node_close(node);
 	_exit(0);
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "channels/clock/clock.h"
-#include "launch/achdds/node.h"
+#include "launch/achdds/dds_node.h"
 #include "test/lib/lib.h"
 
 #define ENDS_MAX 100
@@ -23,8 +23,8 @@ struct end {
 	char topic[256];
 	uint8_t bytes[4096];
 	size_t len;
-	struct node_reader *reader;
-	struct node_writer *writer;
+	struct dds_node_reader *reader;
+	struct dds_node_writer *writer;
 	bool matched;
 };
 
@@ -32,37 +32,37 @@ static struct end ends[ENDS_MAX];
 static size_t ends_n;
 static uint64_t seed = 88172645463325252u;
 
-static void read_ends(struct node *node, bool reads, struct error_sink *errors)
+static void read_ends(struct dds_node *node, bool reads, struct error_sink *errors)
 {
 	static char line[10000], type[256], how[16], hex[8200];
 
 	while (ends_n < ENDS_MAX && fgets(line, sizeof(line), stdin)) {
 		struct end *e = &ends[ends_n++];
-		struct node_topic topic = { .topic = e->topic, .type = type };
+		struct dds_node_topic topic = { .topic = e->topic, .type = type };
 
 		*hex = 0;
 		LIB_CHECK(sscanf(line, "%255s %255s %15s %8191s", e->topic, type, how, hex) >= 3);
-		topic.qos = strcmp(how, "best") ? NODE_DEFAULT : NODE_SENSOR;
+		topic.qos = strcmp(how, "best") ? DDS_NODE_DEFAULT : DDS_NODE_SENSOR;
 		for (; hex[2 * e->len]; e->len++)
 			LIB_CHECK(sscanf(hex + 2 * e->len, "%2hhx", &e->bytes[e->len]) == 1);
 		if (reads)
-			e->reader = node_read(node, &topic, errors);
+			e->reader = dds_node_read(node, &topic, errors);
 		else
-			e->writer = node_write(node, &topic, errors);
+			e->writer = dds_node_write(node, &topic, errors);
 		LIB_CHECK(e->reader || e->writer);
 	}
 }
 
 static void print_samples(struct end *e)
 {
-	struct node_sample sample;
+	struct dds_node_sample sample;
 
-	while (e->reader && node_take(e->reader, &sample) > 0) {
+	while (e->reader && dds_node_take(e->reader, &sample) > 0) {
 		printf("%s ", e->topic);
 		for (size_t i = 0; i < sample.len; i++)
 			printf("%02x", sample.cdr[i]);
 		printf("\n");
-		node_release(&sample);
+		dds_node_release(&sample);
 	}
 }
 
@@ -82,7 +82,7 @@ static void put_garbage(struct end *e)
 			bytes[i] = (uint8_t)lib_random(&seed);
 		memcpy(bytes, "\0\1\0", 4); /* else all of it ends at the encapsulation */
 	}
-	node_put(e->writer, bytes, len);
+	dds_node_put(e->writer, bytes, len);
 }
 
 /* A variable of the environment, or the default if it is empty or missing. */
@@ -94,9 +94,9 @@ static const char *variable(const char *name, const char *otherwise)
 }
 
 /* The files of a folder; NULL: there is none. */
-static const struct node_security *security(const char *folder)
+static const struct dds_node_security *security(const char *folder)
 {
-	static struct node_security s;
+	static struct dds_node_security s;
 
 #define FILE_OF(member, suffix) \
 	LIB_CHECK(snprintf(s.member, sizeof(s.member), "%s/" #member suffix, folder) < (int)sizeof(s.member))
@@ -116,40 +116,40 @@ int main(int argc, char **argv)
 	const char *const peers[] = { variable("EAR_PEER", "127.0.0.1") };
 	struct error_sink errors = { error_to_stderr, NULL, 0 };
 	const bool reads = argc > 2 && !strcmp(argv[2], "read"), garbage = argc > 2 && !strcmp(argv[2], "garbage");
-	struct node_options options = {
+	struct dds_node_options options = {
 		.name = "ear", .space = "/", .interface = variable("EAR_INTERFACE", "lo"), .peers = peers, .peers_n = 1
 	};
 	int64_t next_ns, step_ns;
-	struct node *node;
+	struct dds_node *node;
 
 	LIB_CHECK(argc > 2);
 	lib_watchdog("ear", LIB_HANG_S);
 	options.security = security(variable("EAR_KEYS", NULL));
 	options.domain = (unsigned int)atoi(argv[1]);
 	step_ns = (int64_t)(1e9 / (argc > 3 ? atof(argv[3]) : 20));
-	LIB_CHECK(!node_open(&node, &options, &errors));
+	LIB_CHECK(!dds_node_open(&node, &options, &errors));
 	read_ends(node, reads, &errors);
-	node_announce(node);
+	dds_node_announce(node);
 	for (next_ns = clock_now_ns();; next_ns += step_ns) {
-		struct clock_fd fd = { .fd = reads ? node_fd(node) : -1, .events = POLLIN };
+		struct clock_fd fd = { .fd = reads ? dds_node_fd(node) : -1, .events = POLLIN };
 
 		for (size_t i = 0; i < ends_n; i++) {
 			struct end *e = &ends[i];
 
-			if (!e->matched && (e->reader ? node_writers(e->reader) : node_readers(e->writer))) {
+			if (!e->matched && (e->reader ? dds_node_writers(e->reader) : dds_node_readers(e->writer))) {
 				e->matched = true;
 				printf("matched %s\n", e->topic);
 			}
 			if (e->writer && garbage)
 				put_garbage(e);
 			else if (e->writer)
-				node_put(e->writer, e->bytes, e->len);
+				dds_node_put(e->writer, e->bytes, e->len);
 			print_samples(e);
 		}
 		fflush(stdout);
 		clock_wait(&fd, 1, next_ns + step_ns);
 		if (reads) {
-			node_seen(node);
+			dds_node_seen(node);
 			next_ns = clock_now_ns() - step_ns;
 		}
 	}

@@ -1,9 +1,9 @@
 /* test_relay.c: clocks and times of another machine, and the message of the ROS graph. */
 #include "test/lib/testcase.h"
 
-#include "launch/achdds/graph.h"
 #include "launch/achdds/relay_clock.h"
 #include "launch/achdds/relay_stamp.h"
+#include "launch/achdds/ros_graph.h"
 #include "test/lib/lib.h"
 
 /* ---- clocks ---- */
@@ -151,14 +151,14 @@ TEST(the_graph_is_that_of_rmw_dds_common)
 		3, 0, 0, 0, 0,	 0,   0,   0, 0, 0, 0, 0, 0, 0, 0, 4, /* gid */
 		5, 0, 0, 0, 0,	 0,   0,   0, 0, 0, 0, 0, 0, 0, 0, 6,
 	};
-	static struct graph graph = { .participant = { [0] = 1, [15] = 2 },
-				      .space = "/",
-				      .name = "ear",
-				      .writers_n = 2,
-				      .writers = { { [0] = 3, [15] = 4 }, { [0] = 5, [15] = 6 } } };
+	static struct ros_graph graph = { .participant = { [0] = 1, [15] = 2 },
+					  .space = "/",
+					  .name = "ear",
+					  .writers_n = 2,
+					  .writers = { { [0] = 3, [15] = 4 }, { [0] = 5, [15] = 6 } } };
 	uint8_t cdr[200];
 
-	TEST_ASSERT_EQUAL(sizeof(expected), graph_write(&graph, cdr, sizeof(cdr)));
+	TEST_ASSERT_EQUAL(sizeof(expected), ros_graph_write(&graph, cdr, sizeof(cdr)));
 	TEST_ASSERT_EQUAL_MEMORY(expected, cdr, sizeof(expected));
-	TEST_ASSERT_EQUAL(0, graph_write(&graph, cdr, sizeof(expected) - 1));
+	TEST_ASSERT_EQUAL(0, ros_graph_write(&graph, cdr, sizeof(expected) - 1));
 }

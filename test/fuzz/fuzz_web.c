@@ -8,16 +8,16 @@
 #include <string.h>
 #include <strings.h>
 
-#include "launch/achweb/guard.h"
 #include "launch/achweb/handshake.h"
-#include "launch/achweb/order.h"
+#include "launch/achweb/post_body.h"
+#include "launch/achweb/request_check.h"
 #include "launch/achweb/wsock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_request(const char *bytes, size_t len)
 {
-	static const struct guard guard = { .hosts = { "a:1" }, .hosts_n = 1 };
+	static const struct request_check guard = { .hosts = { "a:1" }, .hosts_n = 1 };
 	char *copy = malloc(len + 1), value[33], accept[HANDSHAKE_ACCEPT_MAX];
 	struct proof_claim claim;
 	struct http r;
@@ -28,8 +28,8 @@ static void try_request(const char *bytes, size_t len)
 	n = http_read(&r, copy, len);
 	assert(n <= (int)len && n <= HTTP_HEAD_MAX);
 	if (n > 0) {
-		const enum guard_route route = guard_route(&r, !strcmp(r.path, "/"));
-		const int status = guard_check(&guard, &r, route, 3, &why);
+		const enum request_check_route route = request_check_route(&r, !strcmp(r.path, "/"));
+		const int status = request_check_check(&guard, &r, route, 3, &why);
 
 		assert(r.length <= HTTP_BODY_MAX);
 		assert(status || !strcasecmp(r.host, "a:1"));
@@ -62,7 +62,7 @@ static void try_frames(const uint8_t *bytes, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct order order;
+	struct post_body order;
 
 	if (!size)
 		return 0;
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (data[0] % 3 == 1)
 		try_frames(data + 1, size - 1);
 	else
-		order_read(&order, data[0] % 2 ? ORDER_ARM : ORDER_STOP, (const char *)data + 1,
-			   size - 1 < HTTP_BODY_MAX ? size - 1 : HTTP_BODY_MAX, &(struct error_sink){ 0 });
+		post_body_read(&order, data[0] % 2 ? POST_BODY_ARM : POST_BODY_STOP, (const char *)data + 1,
+			       size - 1 < HTTP_BODY_MAX ? size - 1 : HTTP_BODY_MAX, &(struct error_sink){ 0 });
 	return 0;
 }

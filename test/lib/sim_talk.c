@@ -4,7 +4,7 @@
 
 #include "can/bus/attach.h"
 #include "channels/clock/clock.h"
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 #include "config/base/run.h"
 #include "test/lib/sim_talk.h"
 #include "unity.h"
@@ -21,7 +21,7 @@ void sim_talk(const char *question, char *said, size_t size, void (*turn)(void))
 
 	TEST_ASSERT_EQUAL(0, run_path(path, "robotsim", &errors));
 	/* The socket of one that was killed is there, too, until the next one listens. */
-	while ((answer.fd = query_connect_by(path, by_ns)) < 0) {
+	while ((answer.fd = rpc_connect_by(path, by_ns)) < 0) {
 		TEST_ASSERT_MESSAGE(clock_now_ns() < by_ns, "robotsim is not there");
 		turn();
 	}

@@ -1,9 +1,9 @@
 /* test_tool_ids.c: lists of identifiers against the plain definition, and the bus's filters against the lists. */
 #include "test/lib/testcase.h"
 
-#include "can/log/ids.h"
+#include "can/log/id_filter.h"
 
-static struct ids ids;
+static struct id_filter ids;
 static struct error_sink errors;
 
 void setUp(void)
@@ -23,14 +23,14 @@ static int read_lists(const char *only, const char * not )
 {
 	struct settings_strings o = list(only), n = list(not );
 
-	return ids_read(&ids, &o, &n, &errors);
+	return id_filter_read(&ids, &o, &n, &errors);
 }
 
 static bool wants(uint32_t id)
 {
 	struct frame f = { .id = id };
 
-	return ids_want(&ids, &f);
+	return id_filter_want(&ids, &f);
 }
 
 TEST(test_nothing_said_is_everything)
@@ -66,7 +66,7 @@ TEST(test_nothing_left)
 	TEST_ASSERT_EQUAL(0, read_lists("123", "000-7FF"));
 	TEST_ASSERT_EQUAL(0, ids.n);
 	TEST_ASSERT_FALSE(wants(0x123));
-	TEST_ASSERT_EQUAL(0, ids_filters(&ids, filters, 4));
+	TEST_ASSERT_EQUAL(0, id_filter_filters(&ids, filters, 4));
 }
 
 TEST(test_too_many_filters)
@@ -74,8 +74,8 @@ TEST(test_too_many_filters)
 	struct bus_filter filters[4];
 
 	TEST_ASSERT_EQUAL(0, read_lists("001-00F", "")); /* 1, 2-3, 4-7, 8-F */
-	TEST_ASSERT_EQUAL(4, ids_filters(&ids, filters, 4));
-	TEST_ASSERT_EQUAL(-E2BIG, ids_filters(&ids, filters, 3));
+	TEST_ASSERT_EQUAL(4, id_filter_filters(&ids, filters, 4));
+	TEST_ASSERT_EQUAL(-E2BIG, id_filter_filters(&ids, filters, 3));
 	TEST_ASSERT_EQUAL_HEX32(0x8, filters[3].id);
 	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT | 0x7f8, filters[3].mask);
 }
@@ -85,7 +85,7 @@ TEST(test_all_of_a_width_is_one_filter)
 	struct bus_filter filters[2];
 
 	TEST_ASSERT_EQUAL(0, read_lists("00000000-1FFFFFFF,000-7FF", ""));
-	TEST_ASSERT_EQUAL(2, ids_filters(&ids, filters, 2));
+	TEST_ASSERT_EQUAL(2, id_filter_filters(&ids, filters, 2));
 	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT, filters[0].mask);
 	TEST_ASSERT_EQUAL_HEX32(0, filters[0].id);
 	TEST_ASSERT_EQUAL_HEX32(FRAME_EXT, filters[1].mask);
@@ -152,7 +152,7 @@ TEST(test_as_defined)
 		for (int i = 0; i < 2; i++)
 			snprintf(lists[i], sizeof(lists[i]), "%s,%s,%s", text[i][0], text[i][1], text[i][2]);
 		TEST_ASSERT_EQUAL_MESSAGE(0, read_lists(lists[0], lists[1]), lists[0]);
-		n = ids_filters(&ids, filters, BUS_FILTERS_MAX);
+		n = id_filter_filters(&ids, filters, BUS_FILTERS_MAX);
 		TEST_ASSERT_GREATER_OR_EQUAL(0, n);
 		for (uint32_t id = 0; id <= FRAME_STD_MASK; id++)
 			check_id(r[0], r[1], filters, n, id, false);
@@ -173,12 +173,12 @@ TEST(test_too_many_ranges)
 	static char text[2048 * 9];
 	size_t len = 0;
 
-	for (int i = 0; i <= IDS_RANGES_MAX; i++)
+	for (int i = 0; i <= ID_FILTER_RANGES_MAX; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%08X", i ? "," : "", i * 2);
 	TEST_ASSERT_EQUAL(-EINVAL, read_lists(text, ""));
 	TEST_ASSERT_EQUAL(1, errors.count);
 	TEST_ASSERT_EQUAL(-EINVAL, read_lists("", text));
 	text[strrchr(text, ',') - text] = '\0';
 	TEST_ASSERT_EQUAL(0, read_lists(text, ""));
-	TEST_ASSERT_EQUAL(IDS_RANGES_MAX, ids.n);
+	TEST_ASSERT_EQUAL(ID_FILTER_RANGES_MAX, ids.n);
 }

@@ -1,9 +1,9 @@
 /* test_loop_rules.c: what --frames of a driver says, and what is refused. */
 #include "test/lib/testcase.h"
 
-#include "can/replay/loop_rules.h"
+#include "can/replay/replay_match_rules.h"
 
-static struct loop_rules rules;
+static struct replay_match_rules rules;
 static struct error_sink errors;
 static char said[ERROR_LINE_MAX];
 
@@ -15,12 +15,12 @@ void setUp(void)
 
 void tearDown(void)
 {
-	loop_rules_free(&rules);
+	replay_match_rules_free(&rules);
 }
 
 static int read_text(const char *text)
 {
-	return loop_rules_read(&rules, "waist.json", text, strlen(text), &errors);
+	return replay_match_rules_read(&rules, "waist.json", text, strlen(text), &errors);
 }
 
 static int read_row(const char *row)
@@ -66,7 +66,7 @@ TEST(the_shortest_row)
 	TEST_ASSERT_EQUAL_HEX32(0x701, rules.rows[0].reply_id);
 	TEST_ASSERT_EQUAL_HEX32(0xFFFFFFFF, rules.rows[0].reply_mask);
 	TEST_ASSERT_EQUAL(1, rules.rows[0].reply_frames);
-	TEST_ASSERT_EQUAL_INT64(LOOP_WITHIN_NS, rules.rows[0].within_ns);
+	TEST_ASSERT_EQUAL_INT64(REPLAY_MATCH_WITHIN_NS, rules.rows[0].within_ns);
 	TEST_ASSERT_EQUAL_MESSAGE(0, read_row("{bus: can0, id: '00012345', dir: tx}"), said);
 	TEST_ASSERT_EQUAL(2, rules.n);
 	TEST_ASSERT_EQUAL_HEX32(0x12345 | FRAME_EXT, rules.rows[1].id);

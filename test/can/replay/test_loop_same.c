@@ -2,11 +2,11 @@
 #include "test/lib/testcase.h"
 
 #include "can/bus/frame_text.h"
-#include "can/replay/loop_same.h"
+#include "can/replay/replay_match_same.h"
 
-static struct loop_same same;
+static struct replay_match_same same;
 static struct error_sink errors;
-static char said[ERROR_LINE_MAX], why[LOOP_SAME_TEXT_MAX];
+static char said[ERROR_LINE_MAX], why[REPLAY_MATCH_SAME_TEXT_MAX];
 
 void setUp(void)
 {
@@ -70,8 +70,9 @@ TEST(tolerances)
 
 		setUp();
 		if (pairs[i].tolerance)
-			TEST_ASSERT_EQUAL_MESSAGE(0, loop_same_read(&same, pairs[i].tolerance, &errors), said);
-		TEST_ASSERT_EQUAL_MESSAGE(!*pairs[i].why, loop_same_frames(&same, &then, &now, why), pairs[i].then);
+			TEST_ASSERT_EQUAL_MESSAGE(0, replay_match_same_read(&same, pairs[i].tolerance, &errors), said);
+		TEST_ASSERT_EQUAL_MESSAGE(!*pairs[i].why, replay_match_same_frames(&same, &then, &now, why),
+					  pairs[i].then);
 		TEST_ASSERT_EQUAL_STRING(pairs[i].why, why);
 	}
 }
@@ -80,7 +81,7 @@ TEST(without_tolerances)
 {
 	const struct frame f = frame("123#11");
 
-	TEST_ASSERT_TRUE(loop_same_frames(NULL, &f, &f, why));
+	TEST_ASSERT_TRUE(replay_match_same_frames(NULL, &f, &f, why));
 }
 
 TEST(a_counter_keeps_its_offset_over_its_end)
@@ -93,11 +94,12 @@ TEST(a_counter_keeps_its_offset_over_its_end)
 		       { "181#00FB", "181#0000", true },
 		       { "181#0001", "181#0005", false } };
 
-	TEST_ASSERT_EQUAL(0, loop_same_read(&same, "181:1:u8=offset", &errors));
+	TEST_ASSERT_EQUAL(0, replay_match_same_read(&same, "181:1:u8=offset", &errors));
 	for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
 		const struct frame then = frame(frames[i].then), now = frame(frames[i].now);
 
-		TEST_ASSERT_EQUAL_MESSAGE(frames[i].same, loop_same_frames(&same, &then, &now, why), frames[i].then);
+		TEST_ASSERT_EQUAL_MESSAGE(frames[i].same, replay_match_same_frames(&same, &then, &now, why),
+					  frames[i].then);
 	}
 }
 
@@ -108,14 +110,14 @@ TEST(a_long_reason_is_cut)
 			   now = frame("123##0"
 				       "1111111111111111111111111111111111111111");
 
-	TEST_ASSERT_FALSE(loop_same_frames(NULL, &then, &now, why));
-	TEST_ASSERT_EQUAL(LOOP_SAME_TEXT_MAX - 1, strlen(why));
+	TEST_ASSERT_FALSE(replay_match_same_frames(NULL, &then, &now, why));
+	TEST_ASSERT_EQUAL(REPLAY_MATCH_SAME_TEXT_MAX - 1, strlen(why));
 }
 
 TEST(order)
 {
 	TEST_ASSERT_FALSE(same.any_order);
-	TEST_ASSERT_EQUAL(0, loop_same_read(&same, "order", &errors));
+	TEST_ASSERT_EQUAL(0, replay_match_same_read(&same, "order", &errors));
 	TEST_ASSERT_TRUE(same.any_order);
 	TEST_ASSERT_EQUAL(0, same.n);
 }
@@ -147,7 +149,7 @@ TEST(refused)
 {
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		setUp();
-		TEST_ASSERT_EQUAL_MESSAGE(-EINVAL, loop_same_read(&same, bad[i].text, &errors), bad[i].text);
+		TEST_ASSERT_EQUAL_MESSAGE(-EINVAL, replay_match_same_read(&same, bad[i].text, &errors), bad[i].text);
 		TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, bad[i].said), said);
 		TEST_ASSERT_EQUAL(0, same.n);
 	}
@@ -159,20 +161,20 @@ TEST(a_frame_that_is_too_long_is_refused)
 
 	memset(text, '0', sizeof(text));
 	strcpy(text + FRAME_TEXT_MAX, ":2:f32=1");
-	TEST_ASSERT_EQUAL(-EINVAL, loop_same_read(&same, text, &errors));
+	TEST_ASSERT_EQUAL(-EINVAL, replay_match_same_read(&same, text, &errors));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "the identifier is too long"), said);
 }
 
 TEST(the_last_byte_of_the_longest_frame)
 {
-	TEST_ASSERT_EQUAL(0, loop_same_read(&same, "0EF:63:u8=1", &errors));
-	TEST_ASSERT_EQUAL(0, loop_same_read(&same, "0EF:60:f32=1", &errors));
+	TEST_ASSERT_EQUAL(0, replay_match_same_read(&same, "0EF:63:u8=1", &errors));
+	TEST_ASSERT_EQUAL(0, replay_match_same_read(&same, "0EF:60:f32=1", &errors));
 }
 
 TEST(too_many)
 {
-	for (int i = 0; i < LOOP_SAME_ROWS_MAX; i++)
-		TEST_ASSERT_EQUAL(0, loop_same_read(&same, "0EF:2:f32=1", &errors));
-	TEST_ASSERT_EQUAL(-ENOSPC, loop_same_read(&same, "0EF:2:f32=1", &errors));
+	for (int i = 0; i < REPLAY_MATCH_SAME_ROWS_MAX; i++)
+		TEST_ASSERT_EQUAL(0, replay_match_same_read(&same, "0EF:2:f32=1", &errors));
+	TEST_ASSERT_EQUAL(-ENOSPC, replay_match_same_read(&same, "0EF:2:f32=1", &errors));
 	TEST_ASSERT_EQUAL_STRING("--tolerance: more than 64", said);
 }

@@ -12,10 +12,10 @@
 
 /* ---- a controller, bit by bit ---- */
 
-enum place { IDLE, FRAME, FLAG, AFTER, DELIMITER, SPACE, SUSPEND, OFF };
+enum locked_socket { IDLE, FRAME, FLAG, AFTER, DELIMITER, SPACE, SUSPEND, OFF };
 
 struct controller {
-	enum place place;
+	enum locked_socket place;
 	int tx, rx;
 	struct frame queue[4];
 	int head, waiting;

@@ -5,7 +5,7 @@
 
 #include "can/bus/attach.h"
 #include "channels/clock/clock.h"
-#include "channels/port/query.h"
+#include "channels/port/rpc.h"
 #include "test/can/bus/bus_suite.h"
 #include "test/can/bus/wire_lib.h"
 #include "test/lib/testcase.h"
@@ -33,7 +33,7 @@ static void connect_wire(struct rude *r)
 	static struct error_sink ignored;
 
 	TEST_ASSERT_EQUAL(0, run_path(path, "wire/torso", &ignored));
-	r->socket = query_connect_by(path, clock_now_ns() + 10000000000);
+	r->socket = rpc_connect_by(path, clock_now_ns() + 10000000000);
 	TEST_ASSERT_TRUE(r->socket >= 0);
 	r->event = eventfd(0, EFD_NONBLOCK);
 	r->bell = -1;

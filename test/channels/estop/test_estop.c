@@ -9,7 +9,7 @@
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
 #include "channels/estop/estop.h"
-#include "config/base/boot.h"
+#include "config/base/boot_id.h"
 #include "test/lib/clock_virtual.h"
 #include "test/lib/lib.h"
 #include "test/lib/testcase.h"

@@ -292,7 +292,7 @@ static const struct row rows[] = {
 
 /* ---- where a row is played ---- */
 
-enum place {
+enum locked_socket {
 	NAMED,
 	REALTIME,  /* a named channel with that clock */
 	READ_ONLY, /* the reader may only read the files */
@@ -307,7 +307,7 @@ static const char *const place_names[PLACES] = {
 };
 
 static const struct row *row;
-static enum place place;
+static enum locked_socket place;
 
 struct player {
 	ach_channel_t writer, reader;

@@ -2,8 +2,8 @@
 #include <sys/mman.h>
 
 #include "channels/rec/crc.h"
+#include "channels/rec/rec_delta.h"
 #include "channels/rec/reclog.h"
-#include "channels/rec/sparse.h"
 #include "test/lib/lib.h"
 #include "test/lib/testcase.h"
 
@@ -389,14 +389,14 @@ TEST(test_noise)
 TEST(test_sparse)
 {
 	enum { SPARSE = 4 + 4 + 16 + 4 + 8 };
-	static uint8_t message[5000], packed[SPARSE_MAX];
+	static uint8_t message[5000], packed[REC_DELTA_MAX];
 	struct reclog_record r = { .kind = RECLOG_SPARSE, .channel = 3, .t_ns = 4, .number = 5, .body = packed };
 	struct reclog_reader reader;
 	int fd;
 
 	message[17] = 1;
 	message[4999] = 2;
-	r.len = sparse_pack(packed, message, sizeof(message));
+	r.len = rec_delta_pack(packed, message, sizeof(message));
 	TEST_ASSERT_EQUAL_UINT(SPARSE, r.len);
 	memcpy(file, RECLOG_MAGIC, RECLOG_MAGIC_SIZE);
 	reclog_head(file + RECLOG_MAGIC_SIZE, &r);

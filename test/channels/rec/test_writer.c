@@ -4,7 +4,7 @@
 #include "test/lib/testcase.h"
 
 #include "channels/clock/clock.h"
-#include "channels/rec/pieces.h"
+#include "channels/rec/rec_rotate.h"
 #include "channels/rec/writer.h"
 #include "test/lib/lib.h"
 
@@ -33,7 +33,7 @@ static const char *piece(unsigned int number)
 {
 	static char path[PATH_MAX];
 
-	TEST_ASSERT_EQUAL(0, pieces_path(path, whole, DIGITS, number));
+	TEST_ASSERT_EQUAL(0, rec_rotate_path(path, whole, DIGITS, number));
 	return path;
 }
 

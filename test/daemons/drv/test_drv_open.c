@@ -11,7 +11,7 @@
 
 #include "channels/ach/ach.h"
 #include "channels/clock/clock.h"
-#include "config/base/boot.h"
+#include "config/base/boot_id.h"
 #include "daemons/drv/claim.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/standby.h"

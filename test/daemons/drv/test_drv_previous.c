@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "config/base/boot.h"
+#include "config/base/boot_id.h"
 #include "config/base/run.h"
 #include "daemons/drv/drv_previous.h"
 #include "test/lib/testcase.h"

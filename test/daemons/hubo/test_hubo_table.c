@@ -5,7 +5,7 @@
 
 #include "test/lib/testcase.h"
 
-#include "config/base/source.h"
+#include "config/base/read_files.h"
 #include "daemons/hubo/hubo_table.h"
 #include "test/config/settings/lines.h"
 
@@ -337,11 +337,11 @@ TEST(paths_are_relative_to_the_robot_file)
 	char path[64];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		TEST_ASSERT_EQUAL_INT(0, source_path(path, sizeof(path), rows[i].robot, rows[i].name));
+		TEST_ASSERT_EQUAL_INT(0, read_files_path(path, sizeof(path), rows[i].robot, rows[i].name));
 		TEST_ASSERT_EQUAL_STRING(rows[i].path, path);
 	}
-	TEST_ASSERT_EQUAL_INT(0, source_path(path, 4, NULL, "abc"));
-	TEST_ASSERT_EQUAL_INT(-ENAMETOOLONG, source_path(path, 3, NULL, "abc"));
+	TEST_ASSERT_EQUAL_INT(0, read_files_path(path, 4, NULL, "abc"));
+	TEST_ASSERT_EQUAL_INT(-ENAMETOOLONG, read_files_path(path, 3, NULL, "abc"));
 }
 
 TEST(tables_are_beside_the_file_that_names_them)

@@ -74,7 +74,7 @@ const char *unit_sends(int64_t until_ns)
 
 void unit_fault(const char *word, bool clear)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 
 	TEST_ASSERT_EQUAL_MESSAGE(0, sim_fault(&sim.units[0], word, clear, now_ns, &to), said);
 }

@@ -136,7 +136,7 @@ static void pass(int64_t ns)
 
 static const char *answer(const char *question)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 	char words[128];
 
 	said[0] = 0;

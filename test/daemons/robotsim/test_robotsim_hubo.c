@@ -30,7 +30,7 @@ static void start(const char *tables, const char *rows)
 
 static struct sim_unit *unit(const char *name)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 	struct sim_unit *found = sim_find(&sim, name, &to);
 
 	TEST_ASSERT_NOT_NULL_MESSAGE(found, said);
@@ -99,7 +99,7 @@ static void refer(const char *text, unsigned int n)
 
 static void fault(const char *name, const char *word, bool clear)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 
 	TEST_ASSERT_EQUAL_MESSAGE(0, sim_fault(unit(name), word, clear, now_ns, &to), said);
 }
@@ -437,7 +437,7 @@ TEST(two_boards_may_be_swapped)
 
 TEST(it_locks_to_references_and_reports_how_well)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 
 	start("hubo2plus", AT_HOME);
 	for (unsigned int i = 0; i < 1000; i++) {
@@ -539,7 +539,7 @@ TEST(a_stuck_encoder_says_the_same)
 
 TEST(what_is_wrong_is_said)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 
 	TEST_ASSERT_NOT_EQUAL(0, load("hubo2plus", "lower", ""));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "is on the second bus: write bus: [LOWER, UPPER]"), said);

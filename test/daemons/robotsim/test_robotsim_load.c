@@ -76,7 +76,7 @@ static void refused(const char *modules, const char *rest, const char *why)
 
 static const struct pcube_settings *of(const char *name)
 {
-	struct query_text answer = { said, 0, sizeof(said) };
+	struct rpc_text answer = { said, 0, sizeof(said) };
 	struct sim_unit *unit = sim_find(&sim, name, &answer);
 
 	TEST_ASSERT_NOT_NULL_MESSAGE(unit, name);
@@ -248,7 +248,7 @@ TEST(test_settings_of_the_driver)
 
 static const char *command(const char *line, int64_t t_ns)
 {
-	struct query_text answer = { said, 0, sizeof(said) };
+	struct rpc_text answer = { said, 0, sizeof(said) };
 	char question[256];
 
 	said[0] = 0;

@@ -104,7 +104,7 @@ TEST(alarms_on_command)
 
 TEST(other_faults)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 	const struct sim_kind *kind;
 
 	start("period: 1s", "permits: yes");

@@ -41,7 +41,7 @@ static void pass(int64_t ns)
 
 static const char *report(void)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 
 	sim.units[0].kind->report(sim.units[0].state, now_ns, &to);
 	return said;

@@ -137,7 +137,7 @@ static void feed(const char *rpdo, double ms)
 
 static const char *report(void *state)
 {
-	struct query_text to = { said, 0, sizeof(said) };
+	struct rpc_text to = { said, 0, sizeof(said) };
 
 	amc_kind.report(state, now_ns, &to);
 	return said;
@@ -146,7 +146,7 @@ static const char *report(void *state)
 static void fault(void *state, const char *word, bool clear)
 {
 	char answer[256];
-	struct query_text to = { answer, 0, sizeof(answer) };
+	struct rpc_text to = { answer, 0, sizeof(answer) };
 
 	TEST_ASSERT_EQUAL_MESSAGE(0, sim_fault(&sim.units[state == right], word, clear, now_ns, &to), word);
 }
@@ -562,7 +562,7 @@ TEST(settings_that_make_no_sense_are_refused)
 TEST(an_unknown_fault_is_refused_with_the_nearest_word)
 {
 	char answer[256] = "";
-	struct query_text to = { answer, 0, sizeof(answer) };
+	struct rpc_text to = { answer, 0, sizeof(answer) };
 
 	start_with("");
 	TEST_ASSERT_EQUAL(-EINVAL, sim_fault(&sim.units[0], "silence", false, now_ns, &to));

@@ -414,16 +414,16 @@ bool rig_all_ready(void)
 uint32_t rig_incarnation(const char *name)
 {
 	struct folder_state state = { 0 };
-	struct pulse pulse;
+	struct daemon_state published;
 	uint32_t incarnation = 0;
 
 	if (strcmp(name, "clock") != 0 && strcmp(name, "waist") != 0)
 		return rig_state(name, &state) ? state.incarnation : 0;
-	pulse_init(&pulse, strcmp(name, "clock") ? "waist-state" : "clock");
-	pulse_update(&pulse, clock_now_ns());
-	if (pulse.there)
-		incarnation = pulse.header.incarnation;
-	pulse_close(&pulse);
+	daemon_state_init(&published, strcmp(name, "clock") ? "waist-state" : "clock");
+	daemon_state_update(&published, clock_now_ns());
+	if (published.there)
+		incarnation = published.header.incarnation;
+	daemon_state_close(&published);
 	return incarnation;
 }
 

@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "channels/client/daemon_state.h"
 #include "channels/client/folder.h"
-#include "channels/client/pulse.h"
 #include "channels/estop/estop.h"
 
 enum rig_name { RIG_CANWIRE, RIG_ROBOTSIM, RIG_CLOCK, RIG_WAIST, RIG_NAMES }; /* of launch/waist.launch */

@@ -6,7 +6,7 @@
 #include "test/lib/testcase.h"
 
 #include "channels/clock/clock.h"
-#include "channels/estop/lowering.h"
+#include "channels/estop/estop_lower.h"
 #include "launch/achstart/supervise.h"
 #include "launch/view/robot_channels.h"
 #include "test/launch/achstart/rig.h"
@@ -35,9 +35,9 @@ static void set_up(int arm)
 	now_ns = clock_now_ns();
 	events_open(&s.events, &(struct error_sink){ 0 });
 	TEST_ASSERT_EQUAL(0, level_open(&s, now_ns, &(struct error_sink){ 0 }));
-	waist.pulse.there = true;
-	memcpy(waist.pulse.common.boot, s.estop.boot, sizeof(s.estop.boot));
-	waist.pulse.common.level = MSG_LEVEL_ESTOP;
+	waist.published.there = true;
+	memcpy(waist.published.common.boot, s.estop.boot, sizeof(s.estop.boot));
+	waist.published.common.level = MSG_LEVEL_ESTOP;
 	TEST_ASSERT_EQUAL(0, robot_level_open(&other, false, &(struct error_sink){ 0 }));
 }
 
@@ -65,7 +65,7 @@ static void update(unsigned int times)
 {
 	for (; times; times--) {
 		now_ns += SUPERVISE_LOOK_NS;
-		waist.pulse.header.t_publish_ns = now_ns;
+		waist.published.header.t_publish_ns = now_ns;
 		level_update(&s, now_ns);
 	}
 }
@@ -230,7 +230,7 @@ static void begin(void)
 
 static void take_it(void)
 {
-	struct msg_common *c = &waist.pulse.common;
+	struct msg_common *c = &waist.published.common;
 
 	c->base_chan = s.arming.seen.id[0];
 	c->base_seq = s.arming.base;
@@ -281,14 +281,14 @@ static void it_is_condemned(void)
 static void the_driver_obeys_another(void)
 {
 	take_it();
-	waist.pulse.common.base_seq--;
+	waist.published.common.base_seq--;
 	update(100);
 }
 
 static void the_driver_is_at_hold(void)
 {
 	take_it();
-	waist.pulse.common.level = MSG_LEVEL_HOLD;
+	waist.published.common.level = MSG_LEVEL_HOLD;
 	update(100);
 }
 
@@ -610,25 +610,25 @@ TEST(the_newest_lowering_obeyed_is_inherited)
 	struct msg_common c = { .boot = { 1, 2 }, .base_chan = 5, .base_seq = 7, .base_level = MSG_LEVEL_RUN };
 	struct estop_kept kept = { 0 };
 
-	lowering_add(&kept, &c, none, 5);
-	lowering_add(&kept, &c, boot, 6);
+	estop_lower_add(&kept, &c, none, 5);
+	estop_lower_add(&kept, &c, boot, 6);
 	TEST_ASSERT_EQUAL(0, kept.base);
-	lowering_add(&kept, &c, boot, 5);
+	estop_lower_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(7, kept.base);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, kept.level);
 	c.base_level = MSG_LEVEL_HOLD;
-	lowering_add(&kept, &c, boot, 5);
+	estop_lower_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
 	c.base_level = MSG_LEVEL_RUN;
-	lowering_add(&kept, &c, boot, 5);
+	estop_lower_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
 	c.base_seq = 6;
-	lowering_add(&kept, &c, boot, 5);
+	estop_lower_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(7, kept.base);
 	c.base_seq = 8;
 	c.base_level = 99;
-	lowering_add(&kept, &c, boot, 5);
+	estop_lower_add(&kept, &c, boot, 5);
 	TEST_ASSERT_EQUAL(8, kept.base);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, kept.level);
-	TEST_ASSERT_FALSE(lowering_is_taken(&(struct msg_common){ 0 }, boot, 0, 0));
+	TEST_ASSERT_FALSE(estop_lower_is_taken(&(struct msg_common){ 0 }, boot, 0, 0));
 }

@@ -115,18 +115,18 @@ TEST(a_bus_may_be_named_as_often_as_messages_have_room)
 	struct links links = { .one = { { .bus = &bus, .pause_ns = 7, .next_ns = now_ns } }, .n = 1 };
 	struct launch launch = { .links = true };
 	static struct events events;
-	static struct pulse pulse;
+	static struct daemon_state published;
 
-	pulse.there = true;
-	pulse.header.t_publish_ns = now_ns;
-	pulse.common.lifecycle = MSG_LIFE_ACTIVE;
-	pulse.common.bus_count = MSG_BUSES;
+	published.there = true;
+	published.header.t_publish_ns = now_ns;
+	published.common.lifecycle = MSG_LIFE_ACTIVE;
+	published.common.bus_count = MSG_BUSES;
 	for (size_t i = 0; i < MSG_BUSES; i++) {
-		strcpy(pulse.common.bus[i].name, bus.name);
-		pulse.common.bus[i].state = MSG_LINK_ERROR_ACTIVE;
+		strcpy(published.common.bus[i].name, bus.name);
+		published.common.bus[i].state = MSG_LINK_ERROR_ACTIVE;
 	}
 	for (size_t i = 0; i < LAUNCH_DAEMONS_MAX; i++)
-		drivers[i] = (struct links_driver){ &pulse, true };
+		drivers[i] = (struct links_driver){ &published, true };
 	links_update(&links, &launch, drivers, LAUNCH_DAEMONS_MAX, &events, now_ns);
 	TEST_ASSERT_EQUAL_INT64(50000000, links.one[0].pause_ns); /* measured, and fine */
 }

@@ -5,15 +5,16 @@
 
 enum { STOP, HOLD, ARM, HOME };
 
-static struct view view;
-static struct acts acts = { .view = &view };
+static struct robot_view view;
+static struct web_actions acts = { .view = &view };
 static struct client *c;
 
 /* In place of act.c. */
-static struct order begun[64];
+static struct post_body begun[64];
 static uint64_t begun_for[64];
 static size_t begun_n;
-void act_begin(struct acts *to, const struct order *order, uint64_t client, struct act_person person, int64_t now_ns)
+void web_action_begin(struct web_actions *to, const struct post_body *order, uint64_t client,
+		      struct web_action_person person, int64_t now_ns)
 {
 	(void)person;
 	(void)now_ns;
@@ -77,7 +78,7 @@ TEST(arming_needs_the_state_that_was_shown)
 	call(ARM, "{\"seen\":[\"1\",\"2\",\"3\",\"4\"]}");
 	TEST_ASSERT_EQUAL_STRING("", failure());
 	TEST_ASSERT_EQUAL_size_t(1, begun_n);
-	TEST_ASSERT_EQUAL_INT(ORDER_ARM, begun[0].kind);
+	TEST_ASSERT_EQUAL_INT(POST_BODY_ARM, begun[0].kind);
 	TEST_ASSERT_EQUAL_UINT64(1, begun[0].seen.id[0]);
 	TEST_ASSERT_EQUAL_UINT64(2, begun[0].seen.seq[0]);
 	TEST_ASSERT_EQUAL_UINT64(3, begun[0].seen.id[1]);
@@ -111,7 +112,7 @@ TEST(calls_under_way_keep_no_stop_out)
 	for (int i = 0; i < 20; i++) {
 		call(i % 2 ? STOP : HOLD, "not even JSON");
 		TEST_ASSERT_EQUAL_size_t(STUDIO_CALLS + 1 + (size_t)i, begun_n);
-		TEST_ASSERT_EQUAL_INT(ORDER_STOP, begun[begun_n - 1].kind);
+		TEST_ASSERT_EQUAL_INT(POST_BODY_STOP, begun[begun_n - 1].kind);
 		TEST_ASSERT_EQUAL_INT(i % 2 ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD, begun[begun_n - 1].level);
 		TEST_ASSERT_EQUAL_INT(i >= STUDIO_STOPS, *failure() != 0); /* its result is not reported here */
 	}
@@ -125,18 +126,18 @@ TEST(actions_have_a_rate_and_stops_have_none)
 	for (int i = 0; i < 30; i++) {
 		call(HOME, "{\"name\":\"waist\"}");
 		memset(c->studio->calls, 0, sizeof(c->studio->calls));
-		TEST_ASSERT_EQUAL_INT(i >= ACT_BURST, strstr(failure(), "too many actions") != NULL);
+		TEST_ASSERT_EQUAL_INT(i >= WEB_ACTION_BURST, strstr(failure(), "too many actions") != NULL);
 	}
-	TEST_ASSERT_EQUAL_size_t(ACT_BURST, begun_n);
+	TEST_ASSERT_EQUAL_size_t(WEB_ACTION_BURST, begun_n);
 	/* Pages share it. */
-	TEST_ASSERT_FALSE(act_may_begin(&acts, now_ns));
+	TEST_ASSERT_FALSE(web_action_may_begin(&acts, now_ns));
 	call(STOP, "{}");
 	TEST_ASSERT_EQUAL_STRING("", failure());
-	TEST_ASSERT_EQUAL_size_t(ACT_BURST + 1, begun_n);
-	now_ns += ACT_EVERY_NS;
+	TEST_ASSERT_EQUAL_size_t(WEB_ACTION_BURST + 1, begun_n);
+	now_ns += WEB_ACTION_EVERY_NS;
 	call(HOME, "{\"name\":\"waist\"}");
 	TEST_ASSERT_EQUAL_STRING("", failure());
-	TEST_ASSERT_EQUAL_size_t(ACT_BURST + 2, begun_n);
+	TEST_ASSERT_EQUAL_size_t(WEB_ACTION_BURST + 2, begun_n);
 	end();
 }
 
@@ -181,10 +182,10 @@ static bool gets(struct client *one)
 
 TEST(a_message_is_encoded_once_for_all_studios)
 {
-	struct view_device device = { .channel = "waist-state",
-				      .name = "waist",
-				      .number = 1,
-				      .type = msg_type_by_number(msg_joint_state_number) };
+	struct robot_view_device device = { .channel = "waist-state",
+					    .name = "waist",
+					    .number = 1,
+					    .type = msg_type_by_number(msg_joint_state_number) };
 	struct client *one, *two;
 	struct blob *first;
 
@@ -221,11 +222,11 @@ TEST(a_message_is_encoded_once_for_all_studios)
 
 TEST(the_picture_has_the_arms_of_the_robot)
 {
-	struct view_device balance = { .channel = "balance-state",
-				       .name = "balance",
-				       .number = 1,
-				       .type = msg_type_by_number(msg_balance_state_number) };
-	struct view_device larm = {
+	struct robot_view_device balance = { .channel = "balance-state",
+					     .name = "balance",
+					     .number = 1,
+					     .type = msg_type_by_number(msg_balance_state_number) };
+	struct robot_view_device larm = {
 		.channel = "larm-state", .name = "larm", .number = 2, .type = msg_type_by_number(msg_joint_state_number)
 	};
 	struct blob *alone, *whole;

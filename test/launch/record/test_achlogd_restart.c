@@ -9,7 +9,7 @@
 
 #include "test/lib/testcase.h"
 
-#include "channels/rec/pieces.h"
+#include "channels/rec/rec_rotate.h"
 #include "channels/rec/reclog.h"
 #include "channels/rec/writer.h"
 #include "launch/record/achlogd.h"
@@ -70,12 +70,12 @@ static struct held read_all(void)
 {
 	char whole[600], path[PATH_MAX];
 	struct held held = { 0 };
-	struct piece *pieces;
+	struct rec_piece *pieces;
 
 	snprintf(whole, sizeof(whole), "%s/log/record/achlogd.rec", rig.run);
 	held.pieces = writer_pieces(whole, &pieces);
 	for (size_t i = 0; i < held.pieces; i++) {
-		TEST_ASSERT_EQUAL(0, pieces_path(path, whole, ACHLOGD_DIGITS, pieces[i].number));
+		TEST_ASSERT_EQUAL(0, rec_rotate_path(path, whole, ACHLOGD_DIGITS, pieces[i].number));
 		read_piece(&held, path);
 	}
 	free(pieces);

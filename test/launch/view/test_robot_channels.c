@@ -5,7 +5,7 @@
 #include "test/lib/clock_virtual.h"
 #include "test/lib/testcase.h"
 
-#include "channels/client/pulse.h"
+#include "channels/client/daemon_state.h"
 #include "channels/clock/clock.h"
 #include "launch/view/observe.h"
 #include "launch/view/robot_channels.h"
@@ -99,11 +99,11 @@ TEST(test_finds_those_of_the_robot)
 /* Of every name, before the robot's user makes one: it is neither shown nor believed. */
 TEST(test_a_strangers_channel)
 {
-	struct pulse pulse;
+	struct daemon_state published;
 
 	if (geteuid())
 		TEST_IGNORE_MESSAGE("needs root");
-	pulse_init(&pulse, "imu-state");
+	daemon_state_init(&published, "imu-state");
 	for (int own = 0; own < 2; own++) {
 		TEST_ASSERT_EQUAL(0, own ? 0 : seteuid(65534));
 		umask(own ? 0077 : 0);
@@ -111,13 +111,13 @@ TEST(test_a_strangers_channel)
 		put_state("imu-state", START);
 		umask(0022);
 		TEST_ASSERT_EQUAL(0, seteuid(0));
-		pulse_update_now(&pulse, START);
-		TEST_ASSERT_EQUAL(own, pulse.there);
+		daemon_state_update_now(&published, START);
+		TEST_ASSERT_EQUAL(own, published.there);
 		TEST_ASSERT_EQUAL(own, find_channel("imu-state") != NULL);
 		TEST_ASSERT_EQUAL(ACH_OK, ach_unlink(full("imu-state")));
 		pass(SECOND);
 	}
-	pulse_close(&pulse);
+	daemon_state_close(&published);
 }
 
 TEST(test_comes_and_goes)

@@ -1,0 +1,478 @@
+/* control_server.c: the socket $RUN/control, which takes the commands of achctl. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channels/client/folder.h"
+#include "config/base/nearest.h"
+#include "config/base/safe_path.h"
+#include "config/base/utf8.h"
+#include "launch/achstart/control_server.h"
+#include "launch/view/peer.h"
+
+#define WORDS_MAX 8
+#define PASSWD "/etc/passwd"
+#define OTHER_VERSION "is achctl of another version?"
+
+/* Beside a client that waits for its answer: for what. */
+struct waiting {
+	struct request *request; /* to a driver, until it replies; NULL: none */
+	bool arming;		 /* its arm request is under way */
+};
+
+struct control {
+	struct supervisor *s;
+	struct rpc_server server;
+	struct waiting waiting[RPC_CLIENTS_MAX]; /* as server.clients */
+};
+
+static void take_question(void *context, struct rpc_client *client, char *line, int64_t now_ns);
+
+/* ---- requests to drivers ---- */
+
+/* Channels have the name of the device, which may be driven by a daemon of another name. */
+static const char *device_name(const struct supervised *d)
+{
+	return d->daemon->device ? d->daemon->device->name : d->daemon->name;
+}
+
+static const struct supervised *find_driver(const struct supervisor *s, const char *name, struct error_sink *errors)
+{
+	const char *best = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct supervised *d = &s->supervised[i];
+
+		if (d->daemon->alive != LAUNCH_ALIVE_STATE)
+			continue;
+		if (!strcmp(device_name(d), name) || !strcmp(d->daemon->name, name))
+			return d;
+		nearest_try(name, device_name(d), &best);
+	}
+	error_add(errors, "there is no driver %s%s%s%s", name, best ? "; did you mean " : "", best ? best : "",
+		  best ? "?" : "");
+	return NULL;
+}
+
+/* A request to a driver, until it is answered: words NAME VERB KEY VALUE, for the user of that name.  To be freed with
+ * close_request; NULL with a line. */
+static struct request *request_driver(struct supervisor *s, const char *const *words, const char *user, int64_t now_ns,
+				      struct error_sink *errors)
+{
+	const struct supervised *d = find_driver(s, words[0], errors);
+	struct request *r = NULL;
+	enum msg_verb verb = MSG_VERB_NONE;
+
+	if (!d)
+		return NULL;
+	if (!policy_has_process(&d->policy))
+		error_add(errors, "%s does not run: it is %s", words[0], policy_state_name(d->policy.state));
+	else if (!request_verb(words[1], &verb))
+		error_add(errors, "%s is not a verb", words[1]);
+	else if (!(r = malloc(sizeof(*r))))
+		error_add(errors, "%s", strerror(ENOMEM));
+	if (!r || request_open(r, device_name(d), verb, words[2], words[3], errors)) {
+		free(r);
+		return NULL;
+	}
+	if (verb != MSG_VERB_GET)
+		supervised_say(s, d, now_ns, INFO, "asked", "%s%s%s, asked by %s", words[1], *words[2] ? " " : "",
+			       words[2], user);
+	return r;
+}
+
+static void close_request(struct request *r)
+{
+	if (r)
+		request_close(r);
+	free(r);
+}
+
+/* The members "result", "value" and "error" of the driver's reply. */
+static void write_reply(struct json *j, struct msg_reply *reply)
+{
+	if (reply->result && !*reply->error)
+		snprintf(reply->error, sizeof(reply->error), "%s", strerror(-reply->result));
+	terminal_clean(reply->value);
+	terminal_clean(reply->error);
+	json_int(j, "result", reply->result);
+	json_text(j, "value", reply->value);
+	json_text(j, "error", reply->error);
+}
+
+/* ---- opening ---- */
+
+int control_server_listen(struct control *c, struct error_sink *errors)
+{
+	const bool shared = c->s->launch->operators != LAUNCH_NO_GROUP;
+	const int folder = run_folder(NULL, errors);
+	int fd;
+
+	if (folder < 0)
+		return folder;
+	fd = safe_path_listen(folder, "control", shared ? 0660 : 0600, RPC_CLIENTS_MAX, errors);
+	if (fd >= 0)
+		folder_give(folder, "control");
+	close(folder);
+	if (fd < 0)
+		return fd;
+	if (c->server.listener >= 0)
+		close(c->server.listener);
+	c->server.listener = fd;
+	return 0;
+}
+
+struct control *control_server_open(struct supervisor *s, struct error_sink *errors)
+{
+	struct control *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		error_add(errors, "%s", strerror(ENOMEM));
+		return NULL;
+	}
+	c->s = s;
+	c->server = (struct rpc_server){
+		.question = take_question, .context = c, .clients_max = RPC_CLIENTS_MAX, .listener = -1
+	};
+	rpc_server_init(&c->server);
+	if (!control_server_listen(c, errors))
+		return c;
+	free(c);
+	return NULL;
+}
+
+void control_server_close(struct control *c)
+{
+	char path[RUN_PATH_MAX];
+
+	for (int i = 0; i < RPC_CLIENTS_MAX; i++)
+		close_request(c->waiting[i].request);
+	rpc_server_close(&c->server);
+	close(c->server.listener);
+	if (!run_path(path, "control", &(struct error_sink){ 0 }))
+		unlink(path);
+	free(c);
+}
+
+static struct waiting *waiting_of(struct control *c, const struct rpc_client *client)
+{
+	return &c->waiting[client - c->server.clients];
+}
+
+/* ---- answers ---- */
+
+/* One object in one line, which the caller fills between these two. */
+struct reply {
+	char *text;
+	size_t size;
+	struct json j;
+};
+
+/* false: there is no memory, and the client has been answered. */
+static bool begin_reply(struct reply *r, struct rpc_client *client, bool ok)
+{
+	FILE *to = open_memstream(&r->text, &r->size);
+
+	if (!to) {
+		rpc_answer(client, "{\"ok\":false,\"error\":\"no memory left\"}\n");
+		return false;
+	}
+	r->j = json_to(to);
+	json_object(&r->j, NULL);
+	json_bool(&r->j, "ok", ok);
+	return true;
+}
+
+static void send_reply(struct reply *r, struct rpc_client *client)
+{
+	json_end(&r->j);
+	fputc('\n', r->j.to);
+	if (!fclose(r->j.to))
+		rpc_answer(client, r->text);
+	else
+		rpc_drop(client);
+	free(r->text);
+}
+
+/* Allocates nothing: a command that was accepted is not answered as one that failed. */
+static void accept_command(struct rpc_client *client)
+{
+	rpc_answer(client, "{\"ok\":true}\n");
+}
+
+__attribute__((format(printf, 2, 3))) static void refuse(struct rpc_client *client, const char *fmt, ...)
+{
+	char text[ERROR_LINE_MAX];
+	struct reply r;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	utf8_clean(text);
+	if (!begin_reply(&r, client, false))
+		return;
+	json_text(&r.j, "error", text);
+	send_reply(&r, client);
+}
+
+/* ---- rights ---- */
+
+/* false: refused. */
+static bool may(const struct control *c, struct rpc_client *client, const char *const *words)
+{
+	const struct launch *l = c->s->launch;
+	const struct rights_robot robot = { geteuid(), l->operators, l->arming, l->moving };
+	const bool get = !strcmp(words[0], "request") && !strcmp(words[3], "get");
+	const unsigned int right = rights_needed(get ? "get" : words[0]);
+	uid_t uid;
+
+	if (!right)
+		refuse(client, "unknown command %s", words[0]);
+	else if (!(peer_rights(client->fd, &robot, &uid) & right))
+		refuse(client, "%s is for %s", words[0], rights_holders(right));
+	else
+		return true;
+	return false;
+}
+
+/* ---- commands ---- */
+
+static bool is_number(const char *word, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(word, &end, 10);
+	return *word >= '0' && *word <= '9' && !*end && !errno;
+}
+
+/* Has its time passed, or has its client hung up or cancelled it?  By a clock that is read now: this process may have
+ * been stopped since it woke. */
+static bool is_too_late(const struct rpc_client *client, uint64_t until_ns)
+{
+	return (uint64_t)clock_now_ns() > until_ns || rpc_next(client) != RPC_NOTHING;
+}
+
+static void not_done(struct control *c, struct rpc_client *client, const char *what, int64_t now_ns)
+{
+	refuse(client, "%s came too late, and is not done", what);
+	supervise_say(c->s, now_ns, WARNING, "too-late",
+		      "%s came too late, and is not done: its client does not wait any more", what);
+}
+
+static void to_daemon(struct control *c, struct rpc_client *client, const char *name, enum policy_event event,
+		      int64_t now_ns)
+{
+	struct supervised *d = supervise_find(c->s, name);
+	const char *best = NULL;
+	char user[PEER_NAME_MAX];
+
+	for (size_t i = 0; !d && i < c->s->n; i++)
+		nearest_try(name, c->s->supervised[i].daemon->name, &best);
+	if (!d) {
+		refuse(client, "there is no daemon %s%s%s%s", name, best ? "; did you mean " : "",
+		       best ? best : " (achctl status lists them)", best ? "?" : "");
+		return;
+	}
+	if (c->s->stop_ns) {
+		refuse(client, "the robot is being stopped");
+		return;
+	}
+	peer_name(user, client->uid, PASSWD);
+	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, name, "asked", "%s, asked by %s", policy_event_name(event),
+		   user);
+	if (event == POLICY_START)
+		supervise_start(c->s, d, now_ns);
+	else
+		supervised_event(c->s, d, event, now_ns);
+	accept_command(client);
+}
+
+/* WHO ID SEQ ID SEQ; answered by follow_arming. */
+static void arm_robot(struct control *c, struct rpc_client *client, uint64_t until_ns, const char *const *words,
+		      int64_t now_ns)
+{
+	struct arming request = { .uid = client->uid, .until_ns = (int64_t)until_ns, .lower_ns = ESTOP_LOWER_NS };
+
+	for (int i = 0; i < 2; i++)
+		if (!is_number(words[1 + 2 * i], &request.seen.id[i]) ||
+		    !is_number(words[2 + 2 * i], &request.seen.seq[i])) {
+			refuse(client, "missing sequence numbers of the e-stop: " OTHER_VERSION);
+			return;
+		}
+	if (arming_is_under_way(&c->s->arming)) {
+		refuse(client, "another arm request, of %s, is under way", c->s->arming.who);
+		return;
+	}
+	peer_name(request.who, client->uid, PASSWD);
+	snprintf(request.claimed, sizeof(request.claimed), "%s", words[0]);
+	arming_begin(c->s, &request, now_ns);
+	waiting_of(c, client)->arming = true;
+}
+
+/* LEVEL WHY; never too late. */
+static void raise_level(struct control *c, struct rpc_client *client, const char *const *words, int64_t now_ns)
+{
+	const enum msg_level level = strcmp(words[0], "hold") ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD;
+	struct lines why;
+	char who[PEER_NAME_MAX];
+
+	peer_name(who, client->uid, PASSWD);
+	if (level_raise_for(c->s, level, who, client->uid, words[1], now_ns, lines_begin(&why)))
+		refuse(client, "%s", why.text);
+	else
+		accept_command(client);
+}
+
+static size_t requests(const struct control *c)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < RPC_CLIENTS_MAX; i++)
+		n += c->waiting[i].request != NULL;
+	return n;
+}
+
+/* NAME VERB KEY VALUE DEADLINE; answered by follow_request. */
+static void request(struct control *c, struct rpc_client *client, const char *const *words, int64_t now_ns)
+{
+	struct lines why;
+	struct request **under_way = &waiting_of(c, client)->request;
+	uint64_t deadline_ns;
+	char user[PEER_NAME_MAX];
+
+	if (requests(c) == CONTROL_SERVER_REQUESTS) {
+		refuse(client, "too many requests are under way: ask again when one has been answered");
+		return;
+	}
+	peer_name(user, client->uid, PASSWD);
+	*under_way = request_driver(c->s, words, user, now_ns, lines_begin(&why));
+	if (!*under_way)
+		refuse(client, "%s", why.text);
+	else if (is_number(words[4], &deadline_ns))
+		(*under_way)->msg.header.valid_until_ns = (int64_t)deadline_ns;
+}
+
+static void stop_robot(struct control *c, struct rpc_client *client, int64_t now_ns)
+{
+	char user[PEER_NAME_MAX];
+
+	peer_name(user, client->uid, PASSWD);
+	supervise_say(c->s, now_ns, INFO, "asked", "stop, asked by %s", user);
+	supervise_stop(c->s, now_ns);
+	accept_command(client);
+}
+
+static void command(struct control *c, struct rpc_client *client, const char *const *words, int64_t now_ns)
+{
+	uint64_t until_ns;
+
+	if (!is_number(words[1], &until_ns))
+		refuse(client, "%s: missing deadline: " OTHER_VERSION, words[0]);
+	else if (is_too_late(client, until_ns))
+		not_done(c, client, words[0], now_ns);
+	else if (!strcmp(words[0], "stop") && !*words[2])
+		stop_robot(c, client, now_ns);
+	else if (!strcmp(words[0], "stop"))
+		to_daemon(c, client, words[2], POLICY_STOP, now_ns);
+	else if (!strcmp(words[0], "start") || !strcmp(words[0], "clear"))
+		to_daemon(c, client, words[2], POLICY_START, now_ns);
+	else if (!strcmp(words[0], "restart"))
+		to_daemon(c, client, words[2], POLICY_RESTART, now_ns);
+	else if (!strcmp(words[0], "request"))
+		request(c, client, words + 2, now_ns);
+	else
+		arm_robot(c, client, until_ns, words + 2, now_ns);
+}
+
+static void send_status(struct control *c, struct rpc_client *client, int64_t now_ns)
+{
+	struct reply r;
+
+	if (!begin_reply(&r, client, true))
+		return;
+	control_server_status(c->s, &r.j, now_ns);
+	send_reply(&r, client);
+}
+
+static void take_question(void *context, struct rpc_client *client, char *line, int64_t now_ns)
+{
+	const char *words[WORDS_MAX] = { "", "", "", "", "", "", "", "" };
+	struct control *c = context;
+	char *word;
+	size_t n = 0;
+
+	while (n < WORDS_MAX && (word = strsep(&line, "\t")))
+		words[n++] = word;
+	if (!may(c, client, words))
+		return;
+	if (!strcmp(words[0], "raise"))
+		raise_level(c, client, words + 1, now_ns);
+	else if (!strcmp(words[0], "status"))
+		send_status(c, client, now_ns);
+	else
+		command(c, client, words, now_ns);
+}
+
+/* ---- clients that wait ---- */
+
+/* The supervisor decides the arm request in its own rounds. */
+static void follow_arming(struct control *c, struct rpc_client *client, int64_t now_ns)
+{
+	const struct arming *a = &c->s->arming;
+	struct reply r;
+
+	if (arming_is_under_way(a) && rpc_next(client) == RPC_HUNG_UP)
+		arming_cancel(c->s, "achctl arm does not wait any more", now_ns);
+	if (arming_is_under_way(a))
+		return;
+	waiting_of(c, client)->arming = false;
+	if (a->state == ARMING_REFUSED) {
+		refuse(client, "%s", a->why.text);
+	} else if (begin_reply(&r, client, true)) {
+		json_uint(&r.j, "epoch", a->epoch);
+		json_uint(&r.j, "taken", a->taken);
+		send_reply(&r, client);
+	}
+}
+
+static void follow_request(struct rpc_client *client, struct request **request, int64_t now_ns)
+{
+	const enum rpc_next next = rpc_next(client);
+	const bool gone = next == RPC_HUNG_UP;
+	struct msg_reply reply;
+	struct reply r;
+
+	if (next == RPC_MORE)
+		request_cancel(*request); /* all that a client may say after its question */
+	if (!gone && !request_step(*request, now_ns, &reply))
+		return;
+	close_request(*request);
+	*request = NULL;
+	if (gone) {
+		rpc_drop(client);
+	} else if (begin_reply(&r, client, true)) {
+		write_reply(&r.j, &reply);
+		send_reply(&r, client);
+	}
+}
+
+size_t control_server_fds(const struct control *c, struct clock_fd fds[CONTROL_SERVER_FDS])
+{
+	return rpc_fds(&c->server, fds);
+}
+
+void control_server_serve(struct control *c, const struct clock_fd *fds, int64_t now_ns)
+{
+	rpc_serve(&c->server, fds, now_ns);
+	for (int i = 0; i < RPC_CLIENTS_MAX; i++) {
+		if (c->waiting[i].request)
+			follow_request(&c->server.clients[i], &c->waiting[i].request, now_ns);
+		else if (c->waiting[i].arming)
+			follow_arming(c, &c->server.clients[i], now_ns);
+	}
+}
