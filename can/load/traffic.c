@@ -15,45 +15,45 @@
 
 /* ---- what is in it ---- */
 
-int traffic_bus(struct traffic *plan, const char *name)
+int traffic_bus(struct traffic *traffic, const char *name)
 {
-	for (size_t i = 0; i < plan->buses_n; i++)
-		if (!strcmp(plan->buses[i].name, name))
+	for (size_t i = 0; i < traffic->buses_n; i++)
+		if (!strcmp(traffic->buses[i].name, name))
 			return (int)i;
-	if (plan->buses_n == TRAFFIC_BUSES_MAX)
+	if (traffic->buses_n == TRAFFIC_BUSES_MAX)
 		return -ENOSPC;
-	plan->buses[plan->buses_n] = (struct traffic_bus){ .bitrate = TRAFFIC_BITRATE };
-	snprintf(plan->buses[plan->buses_n].name, sizeof(plan->buses[0].name), "%s", name);
-	return (int)plan->buses_n++;
+	traffic->buses[traffic->buses_n] = (struct traffic_bus){ .bitrate = TRAFFIC_BITRATE };
+	snprintf(traffic->buses[traffic->buses_n].name, sizeof(traffic->buses[0].name), "%s", name);
+	return (int)traffic->buses_n++;
 }
 
-int traffic_driver(struct traffic *plan, const char *name, int64_t tick_ns)
+int traffic_driver(struct traffic *traffic, const char *name, int64_t tick_ns)
 {
-	struct traffic_driver *driver = &plan->drivers[plan->drivers_n];
+	struct traffic_driver *driver = &traffic->drivers[traffic->drivers_n];
 
-	for (size_t i = 0; i < plan->drivers_n; i++)
-		if (!strcmp(plan->drivers[i].name, name))
+	for (size_t i = 0; i < traffic->drivers_n; i++)
+		if (!strcmp(traffic->drivers[i].name, name))
 			return -EEXIST;
-	if (plan->drivers_n == TRAFFIC_DRIVERS_MAX)
+	if (traffic->drivers_n == TRAFFIC_DRIVERS_MAX)
 		return -ENOSPC;
 	*driver = (struct traffic_driver){ .tick_ns = tick_ns };
 	snprintf(driver->name, sizeof(driver->name), "%s", name);
-	return (int)plan->drivers_n++;
+	return (int)traffic->drivers_n++;
 }
 
-int traffic_add(struct traffic *plan, const struct traffic_row *row)
+int traffic_add(struct traffic *traffic, const struct traffic_row *row)
 {
-	if (!grow(&plan->rows, &plan->rows_room, plan->rows_n + 1, sizeof(*row)))
+	if (!grow(&traffic->rows, &traffic->rows_room, traffic->rows_n + 1, sizeof(*row)))
 		return -ENOMEM;
-	plan->rows[plan->rows_n++] = *row;
+	traffic->rows[traffic->rows_n++] = *row;
 	return 0;
 }
 
-void traffic_free(struct traffic *plan)
+void traffic_free(struct traffic *traffic)
 {
-	free(plan->rows);
-	free(plan->frames);
-	memset(plan, 0, sizeof(*plan));
+	free(traffic->rows);
+	free(traffic->frames);
+	memset(traffic, 0, sizeof(*traffic));
 }
 
 /* ---- frames ---- */
@@ -67,9 +67,9 @@ static int64_t frame_ns(const struct traffic_bus *bus, uint32_t id, unsigned int
 }
 
 /* Several frames in a tick have a shorter period than the tick; they are released together. */
-static void set_period(const struct traffic *plan, struct traffic_frame *f, int64_t period_ns)
+static void set_period(const struct traffic *traffic, struct traffic_frame *f, int64_t period_ns)
 {
-	const int64_t tick_ns = plan->drivers[f->driver].tick_ns;
+	const int64_t tick_ns = traffic->drivers[f->driver].tick_ns;
 
 	f->r.period_ns = period_ns;
 	f->r.burst = 1;
@@ -79,11 +79,11 @@ static void set_period(const struct traffic *plan, struct traffic_frame *f, int6
 	}
 }
 
-static struct traffic_frame *add_frame(struct traffic *plan, enum traffic_kind kind, const struct traffic_row *row,
+static struct traffic_frame *add_frame(struct traffic *traffic, enum traffic_kind kind, const struct traffic_row *row,
 				       uint32_t id, unsigned int len)
 {
-	const struct traffic_bus *bus = &plan->buses[row->bus];
-	struct traffic_frame *f = &plan->frames[plan->frames_n++];
+	const struct traffic_bus *bus = &traffic->buses[row->bus];
+	struct traffic_frame *f = &traffic->frames[traffic->frames_n++];
 
 	*f = (struct traffic_frame){
 		.kind = kind, .driver = row->driver, .bus = row->bus, .id = id, .len = (uint8_t)len, .flags = row->flags
@@ -93,7 +93,7 @@ static struct traffic_frame *add_frame(struct traffic *plan, enum traffic_kind k
 					.cause = -1,
 					.time_ns = frame_ns(bus, id, len, row->flags, true),
 					.least_ns = frame_ns(bus, id, 0, row->flags, false),
-					.jitter_ns = kind == TRAFFIC_SENT ? plan->jitter_ns : 0 };
+					.jitter_ns = kind == TRAFFIC_SENT ? traffic->jitter_ns : 0 };
 	return f;
 }
 
@@ -109,27 +109,27 @@ static double rate_hz(int64_t period_ns)
 }
 
 /* How long an answer is: that of its longest row; eight bytes if none describes it. */
-static unsigned int answer_len(const struct traffic *plan, const struct traffic_row *asked)
+static unsigned int answer_len(const struct traffic *traffic, const struct traffic_row *asked)
 {
 	unsigned int len = 0;
 	bool described = false;
 
-	for (size_t i = 0; i < plan->rows_n; i++)
-		if (traffic_is_answer(asked, &plan->rows[i])) {
+	for (size_t i = 0; i < traffic->rows_n; i++)
+		if (traffic_is_answer(asked, &traffic->rows[i])) {
 			described = true;
-			len = plan->rows[i].len > len ? plan->rows[i].len : len;
+			len = traffic->rows[i].len > len ? traffic->rows[i].len : len;
 		}
 	return described ? len : FRAME_DATA_MAX;
 }
 
 /* Frames that a device sends more often than it is asked come by themselves; the first row of an identifier stands for
  * all of them. */
-static bool comes_unasked(const struct traffic *plan, const struct traffic_row *row)
+static bool comes_unasked(const struct traffic *traffic, const struct traffic_row *row)
 {
 	double asked = 0, unasked = 0;
 
-	for (size_t i = 0; i < plan->rows_n; i++) {
-		const struct traffic_row *other = &plan->rows[i];
+	for (size_t i = 0; i < traffic->rows_n; i++) {
+		const struct traffic_row *other = &traffic->rows[i];
 
 		if (traffic_is_answer(other, row))
 			asked += rate_hz(other->period_ns);
@@ -144,10 +144,10 @@ static bool comes_unasked(const struct traffic *plan, const struct traffic_row *
 }
 
 /* A frame that several drivers receive is sent by another driver, or once. */
-static bool declared_elsewhere(const struct traffic *plan, const struct traffic_row *row)
+static bool declared_elsewhere(const struct traffic *traffic, const struct traffic_row *row)
 {
-	for (size_t i = 0; i < plan->rows_n && row->shared; i++) {
-		const struct traffic_row *other = &plan->rows[i];
+	for (size_t i = 0; i < traffic->rows_n && row->shared; i++) {
+		const struct traffic_row *other = &traffic->rows[i];
 
 		if (other->bus == row->bus && other->id == row->id && (other->tx || (other->shared && other < row)))
 			return true;
@@ -155,36 +155,36 @@ static bool declared_elsewhere(const struct traffic *plan, const struct traffic_
 	return false;
 }
 
-static void add_cyclic(struct traffic *plan, const struct traffic_row *row)
+static void add_cyclic(struct traffic *traffic, const struct traffic_row *row)
 {
 	struct traffic_frame *f;
 	double hz = 0;
 	unsigned int len = 0;
 
-	if (declared_elsewhere(plan, row) || !comes_unasked(plan, row))
+	if (declared_elsewhere(traffic, row) || !comes_unasked(traffic, row))
 		return;
-	for (const struct traffic_row *other = row; other < plan->rows + plan->rows_n; other++)
+	for (const struct traffic_row *other = row; other < traffic->rows + traffic->rows_n; other++)
 		if (!other->tx && other->driver == row->driver && other->bus == row->bus && other->id == row->id) {
 			hz += rate_hz(other->period_ns);
 			len = other->len > len ? other->len : len;
 		}
-	f = add_frame(plan, TRAFFIC_CYCLIC, row, row->id, len);
+	f = add_frame(traffic, TRAFFIC_CYCLIC, row, row->id, len);
 	f->r.period_ns = (int64_t)(1e9 / hz);
 	f->deadline_ns = f->r.period_ns;
 }
 
-static void add_sent(struct traffic *plan, const struct traffic_row *row)
+static void add_sent(struct traffic *traffic, const struct traffic_row *row)
 {
-	struct traffic_frame *f = add_frame(plan, TRAFFIC_SENT, row, row->id, row->len), *answer;
+	struct traffic_frame *f = add_frame(traffic, TRAFFIC_SENT, row, row->id, row->len), *answer;
 
-	set_period(plan, f, row->period_ns);
+	set_period(traffic, f, row->period_ns);
 	f->deadline_ns = row->deadline_ns;
 	if (!row->answered)
 		return;
-	answer = add_frame(plan, TRAFFIC_ANSWER, row, row->reply_id, answer_len(plan, row));
-	set_period(plan, answer, row->period_ns);
-	answer->r.cause = (int)(f - plan->frames);
-	answer->r.delay_ns = plan->reply_ns;
+	answer = add_frame(traffic, TRAFFIC_ANSWER, row, row->reply_id, answer_len(traffic, row));
+	set_period(traffic, answer, row->period_ns);
+	answer->r.cause = (int)(f - traffic->frames);
+	answer->r.delay_ns = traffic->reply_ns;
 	answer->deadline_ns = row->within_ns;
 }
 
@@ -198,40 +198,40 @@ static int by_bus(const void *x, const void *y)
 }
 
 /* Sorts, and keeps causes right: they are places in the list of their bus from here on. */
-static int sort(struct traffic *plan)
+static int sort(struct traffic *traffic)
 {
-	size_t *places = calloc(plan->frames_n + 1, sizeof(*places));
+	size_t *places = calloc(traffic->frames_n + 1, sizeof(*places));
 	size_t first = 0;
 
 	if (!places)
 		return -ENOMEM;
-	for (size_t i = 0; i < plan->frames_n; i++)
-		plan->frames[i].r.instance = (unsigned int)i;
-	if (plan->frames_n)
-		qsort(plan->frames, plan->frames_n, sizeof(*plan->frames), by_bus);
-	for (size_t i = 0; i < plan->frames_n; i++) {
-		first = i && plan->frames[i].bus == plan->frames[i - 1].bus ? first : i;
-		places[plan->frames[i].r.instance] = i - first;
+	for (size_t i = 0; i < traffic->frames_n; i++)
+		traffic->frames[i].r.instance = (unsigned int)i;
+	if (traffic->frames_n)
+		qsort(traffic->frames, traffic->frames_n, sizeof(*traffic->frames), by_bus);
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		first = i && traffic->frames[i].bus == traffic->frames[i - 1].bus ? first : i;
+		places[traffic->frames[i].r.instance] = i - first;
 	}
-	for (size_t i = 0; i < plan->frames_n; i++)
-		if (plan->frames[i].r.cause >= 0)
-			plan->frames[i].r.cause = (int)places[plan->frames[i].r.cause];
+	for (size_t i = 0; i < traffic->frames_n; i++)
+		if (traffic->frames[i].r.cause >= 0)
+			traffic->frames[i].r.cause = (int)places[traffic->frames[i].r.cause];
 	free(places);
-	for (size_t i = 0; i < plan->frames_n; i++)
-		plan->frames[i].r.instance = 0;
+	for (size_t i = 0; i < traffic->frames_n; i++)
+		traffic->frames[i].r.instance = 0;
 	return 0;
 }
 
 /* ---- one bus ---- */
 
-size_t traffic_frames_of(const struct traffic *plan, unsigned int bus, size_t *first)
+size_t traffic_frames_of(const struct traffic *traffic, unsigned int bus, size_t *first)
 {
 	size_t n = 0;
 
 	*first = 0;
-	while (*first < plan->frames_n && plan->frames[*first].bus != bus)
+	while (*first < traffic->frames_n && traffic->frames[*first].bus != bus)
 		++*first;
-	while (*first + n < plan->frames_n && plan->frames[*first + n].bus == bus)
+	while (*first + n < traffic->frames_n && traffic->frames[*first + n].bus == bus)
 		n++;
 	return n;
 }
@@ -241,14 +241,14 @@ static double share(const struct traffic_frame *f, int64_t time_ns)
 	return f->r.period_ns ? (double)time_ns * f->r.burst / (double)f->r.period_ns : 0;
 }
 
-static void sum_up(struct traffic *plan, unsigned int number)
+static void sum_up(struct traffic *traffic, unsigned int number)
 {
-	struct traffic_bus *bus = &plan->buses[number];
+	struct traffic_bus *bus = &traffic->buses[number];
 
 	bus->load_least = bus->load_most = bus->hz = 0;
 	bus->late = bus->any = 0;
-	for (size_t i = 0; i < plan->frames_n; i++) {
-		struct traffic_frame *f = &plan->frames[i];
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		struct traffic_frame *f = &traffic->frames[i];
 
 		if (f->bus != number)
 			continue;
@@ -262,46 +262,46 @@ static void sum_up(struct traffic *plan, unsigned int number)
 	}
 }
 
-static int solve_bus(struct traffic *plan, unsigned int bus)
+static int solve_bus(struct traffic *traffic, unsigned int bus)
 {
-	size_t first, n = traffic_frames_of(plan, bus, &first);
+	size_t first, n = traffic_frames_of(traffic, bus, &first);
 	struct response_frame *list = calloc(n + 1, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		list[i] = plan->frames[first + i].r;
-	response_solve(list, n, (1000000000 + plan->buses[bus].bitrate - 1) / plan->buses[bus].bitrate);
+		list[i] = traffic->frames[first + i].r;
+	response_solve(list, n, (1000000000 + traffic->buses[bus].bitrate - 1) / traffic->buses[bus].bitrate);
 	for (size_t i = 0; i < n; i++)
-		plan->frames[first + i].r = list[i];
-	sum_up(plan, bus);
+		traffic->frames[first + i].r = list[i];
+	sum_up(traffic, bus);
 	free(list);
 	return 0;
 }
 
-int traffic_solve(struct traffic *plan)
+int traffic_solve(struct traffic *traffic)
 {
 	int err;
 
-	free(plan->frames);
-	plan->frames_n = 0;
-	plan->frames = calloc(2 * plan->rows_n + 1, sizeof(*plan->frames));
-	if (!plan->frames)
+	free(traffic->frames);
+	traffic->frames_n = 0;
+	traffic->frames = calloc(2 * traffic->rows_n + 1, sizeof(*traffic->frames));
+	if (!traffic->frames)
 		return -ENOMEM;
-	for (size_t i = 0; i < plan->rows_n; i++)
-		if (plan->rows[i].tx)
-			add_sent(plan, &plan->rows[i]);
+	for (size_t i = 0; i < traffic->rows_n; i++)
+		if (traffic->rows[i].tx)
+			add_sent(traffic, &traffic->rows[i]);
 		else
-			add_cyclic(plan, &plan->rows[i]);
-	err = sort(plan);
-	for (unsigned int i = 0; i < plan->buses_n && !err; i++)
-		err = solve_bus(plan, i);
+			add_cyclic(traffic, &traffic->rows[i]);
+	err = sort(traffic);
+	for (unsigned int i = 0; i < traffic->buses_n && !err; i++)
+		err = solve_bus(traffic, i);
 	return err;
 }
 
-bool traffic_fits(const struct traffic *plan, unsigned int bus)
+bool traffic_fits(const struct traffic *traffic, unsigned int bus)
 {
-	return plan->buses[bus].load_most <= TRAFFIC_LOAD_MAX + ROUNDING && !plan->buses[bus].late;
+	return traffic->buses[bus].load_most <= TRAFFIC_LOAD_MAX + ROUNDING && !traffic->buses[bus].late;
 }
 
 bool traffic_clash(const struct traffic_row *a, const struct traffic_row *b)
@@ -336,13 +336,13 @@ static int copy(struct traffic *to, const struct traffic *from)
 }
 
 /* The least urgent identifier that a driver sends there: one more beside it changes least for the others. */
-static uint32_t last_id(const struct traffic *plan, unsigned int bus)
+static uint32_t last_id(const struct traffic *traffic, unsigned int bus)
 {
 	uint32_t id = 0x7ff;
 	bool found = false;
 
-	for (size_t i = 0; i < plan->rows_n; i++) {
-		const struct traffic_row *row = &plan->rows[i];
+	for (size_t i = 0; i < traffic->rows_n; i++) {
+		const struct traffic_row *row = &traffic->rows[i];
 
 		if (row->bus == bus && row->tx && (!found || bits_arbitration(row->id) > bits_arbitration(id))) {
 			id = row->id;
@@ -353,9 +353,9 @@ static uint32_t last_id(const struct traffic *plan, unsigned int bus)
 }
 
 /* 1, 0 or -ENOMEM */
-static int fits_with(const struct traffic *plan, unsigned int bus, int64_t period_ns, int modules)
+static int fits_with(const struct traffic *traffic, unsigned int bus, int64_t period_ns, int modules)
 {
-	const uint32_t id = last_id(plan, bus);
+	const uint32_t id = last_id(traffic, bus);
 	struct traffic_row row = { .bus = bus,
 				   .id = id,
 				   .len = FRAME_DATA_MAX,
@@ -366,7 +366,7 @@ static int fits_with(const struct traffic *plan, unsigned int bus, int64_t perio
 				   .answered = true,
 				   .reply_id = id };
 	struct traffic with;
-	int fits = copy(&with, plan);
+	int fits = copy(&with, traffic);
 
 	if (fits)
 		return fits;
@@ -383,12 +383,13 @@ static int fits_with(const struct traffic *plan, unsigned int bus, int64_t perio
 	return fits;
 }
 
-int traffic_room(const struct traffic *plan, unsigned int bus, int64_t period_ns)
+int traffic_room(const struct traffic *traffic, unsigned int bus, int64_t period_ns)
 {
 	int room = 0, step = TRAFFIC_MODULES_MAX;
 
 	for (; step; step /= 2) {
-		const int fits = room + step > TRAFFIC_MODULES_MAX ? 0 : fits_with(plan, bus, period_ns, room + step);
+		const int fits =
+			room + step > TRAFFIC_MODULES_MAX ? 0 : fits_with(traffic, bus, period_ns, room + step);
 
 		if (fits < 0)
 			return fits;
@@ -398,11 +399,11 @@ int traffic_room(const struct traffic *plan, unsigned int bus, int64_t period_ns
 }
 
 /* Periods of a driver, and the deadlines that follow them. */
-static void slow_down(struct traffic *plan, unsigned int driver, unsigned int times)
+static void slow_down(struct traffic *traffic, unsigned int driver, unsigned int times)
 {
-	plan->drivers[driver].tick_ns *= times;
-	for (size_t i = 0; i < plan->rows_n; i++) {
-		struct traffic_row *row = &plan->rows[i];
+	traffic->drivers[driver].tick_ns *= times;
+	for (size_t i = 0; i < traffic->rows_n; i++) {
+		struct traffic_row *row = &traffic->rows[i];
 
 		if (row->driver != driver)
 			continue;
@@ -411,10 +412,10 @@ static void slow_down(struct traffic *plan, unsigned int driver, unsigned int ti
 	}
 }
 
-static int fits_slower(const struct traffic *plan, unsigned int bus, unsigned int driver, unsigned int times)
+static int fits_slower(const struct traffic *traffic, unsigned int bus, unsigned int driver, unsigned int times)
 {
 	struct traffic with;
-	int fits = copy(&with, plan);
+	int fits = copy(&with, traffic);
 
 	if (fits)
 		return fits;
@@ -426,29 +427,29 @@ static int fits_slower(const struct traffic *plan, unsigned int bus, unsigned in
 	return fits;
 }
 
-static double load_of(const struct traffic *plan, unsigned int bus, unsigned int driver)
+static double load_of(const struct traffic *traffic, unsigned int bus, unsigned int driver)
 {
 	double load = 0;
 
-	for (size_t i = 0; i < plan->frames_n; i++)
-		if (plan->frames[i].bus == bus && plan->frames[i].driver == driver)
-			load += share(&plan->frames[i], plan->frames[i].r.time_ns);
+	for (size_t i = 0; i < traffic->frames_n; i++)
+		if (traffic->frames[i].bus == bus && traffic->frames[i].driver == driver)
+			load += share(&traffic->frames[i], traffic->frames[i].r.time_ns);
 	return load;
 }
 
 /* The driver with the largest load but those that were asked before; -1: none is left. */
-static int next_largest(const struct traffic *plan, unsigned int bus, const bool *asked)
+static int next_largest(const struct traffic *traffic, unsigned int bus, const bool *asked)
 {
 	int largest = -1;
 
-	for (unsigned int d = 0; d < plan->drivers_n; d++)
-		if (!asked[d] && load_of(plan, bus, d) > 0 &&
-		    (largest < 0 || load_of(plan, bus, d) > load_of(plan, bus, (unsigned int)largest)))
+	for (unsigned int d = 0; d < traffic->drivers_n; d++)
+		if (!asked[d] && load_of(traffic, bus, d) > 0 &&
+		    (largest < 0 || load_of(traffic, bus, d) > load_of(traffic, bus, (unsigned int)largest)))
 			largest = (int)d;
 	return largest;
 }
 
-int traffic_advice(const struct traffic *plan, unsigned int bus, char text[TRAFFIC_ADVICE_MAX])
+int traffic_advice(const struct traffic *traffic, unsigned int bus, char text[TRAFFIC_ADVICE_MAX])
 {
 	int first = -1;
 
@@ -456,23 +457,24 @@ int traffic_advice(const struct traffic *plan, unsigned int bus, char text[TRAFF
 		bool asked[TRAFFIC_DRIVERS_MAX] = { false };
 		int d;
 
-		while ((d = next_largest(plan, bus, asked)) >= 0) {
-			const int64_t tick_ns = plan->drivers[d].tick_ns;
+		while ((d = next_largest(traffic, bus, asked)) >= 0) {
+			const int64_t tick_ns = traffic->drivers[d].tick_ns;
 			int fits;
 
 			asked[d] = true;
 			first = first < 0 ? d : first;
-			fits = tick_ns ? fits_slower(plan, bus, (unsigned int)d, times) : 0;
+			fits = tick_ns ? fits_slower(traffic, bus, (unsigned int)d, times) : 0;
 			if (fits < 0)
 				return fits;
 			if (!fits)
 				continue;
 			snprintf(text, TRAFFIC_ADVICE_MAX, "it fits with a tick of %g ms for %s instead of %g ms",
-				 (double)(times * tick_ns) / MS_NS, plan->drivers[d].name, (double)tick_ns / MS_NS);
+				 (double)(times * tick_ns) / MS_NS, traffic->drivers[d].name, (double)tick_ns / MS_NS);
 			return 0;
 		}
 	}
-	snprintf(text, TRAFFIC_ADVICE_MAX, "give %s another bus", first < 0 ? "a driver" : plan->drivers[first].name);
+	snprintf(text, TRAFFIC_ADVICE_MAX, "give %s another bus",
+		 first < 0 ? "a driver" : traffic->drivers[first].name);
 	return 0;
 }
 
@@ -481,12 +483,12 @@ int traffic_advice(const struct traffic *plan, unsigned int bus, char text[TRAFF
 #define OFFSET_STEP_NS 50000
 
 /* What a driver sends in a tick, and the answers. */
-static int64_t tick_work_ns(const struct traffic *plan, unsigned int bus, unsigned int driver)
+static int64_t tick_work_ns(const struct traffic *traffic, unsigned int bus, unsigned int driver)
 {
 	int64_t ns = 0;
 
-	for (size_t i = 0; i < plan->frames_n; i++) {
-		const struct traffic_frame *f = &plan->frames[i];
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		const struct traffic_frame *f = &traffic->frames[i];
 
 		if (f->bus == bus && f->driver == driver && f->kind != TRAFFIC_CYCLIC && f->r.period_ns)
 			ns += f->r.burst * f->r.time_ns;
@@ -495,37 +497,38 @@ static int64_t tick_work_ns(const struct traffic *plan, unsigned int bus, unsign
 }
 
 /* The fastest driver that is not done yet, the first of several; drivers_n: none. */
-static unsigned int next_fastest(const struct traffic *plan, const bool *done)
+static unsigned int next_fastest(const struct traffic *traffic, const bool *done)
 {
-	unsigned int next = (unsigned int)plan->drivers_n;
+	unsigned int next = (unsigned int)traffic->drivers_n;
 
-	for (unsigned int d = 0; d < plan->drivers_n; d++)
-		if (!done[d] && (next == plan->drivers_n || plan->drivers[d].tick_ns < plan->drivers[next].tick_ns))
+	for (unsigned int d = 0; d < traffic->drivers_n; d++)
+		if (!done[d] &&
+		    (next == traffic->drivers_n || traffic->drivers[d].tick_ns < traffic->drivers[next].tick_ns))
 			next = d;
 	return next;
 }
 
 /* One after another, the fastest first.  A driver for which no time is left in its tick begins with the clock. */
-void traffic_offsets(struct traffic *plan)
+void traffic_offsets(struct traffic *traffic)
 {
 	int64_t taken_ns[TRAFFIC_BUSES_MAX] = { 0 };
 	bool done[TRAFFIC_DRIVERS_MAX] = { false };
 	unsigned int d;
 
-	while ((d = next_fastest(plan, done)) < plan->drivers_n) {
+	while ((d = next_fastest(traffic, done)) < traffic->drivers_n) {
 		int64_t offset_ns = 0;
 
 		done[d] = true;
-		for (unsigned int b = 0; b < plan->buses_n; b++)
-			if (tick_work_ns(plan, b, d) && taken_ns[b] > offset_ns)
+		for (unsigned int b = 0; b < traffic->buses_n; b++)
+			if (tick_work_ns(traffic, b, d) && taken_ns[b] > offset_ns)
 				offset_ns = taken_ns[b];
 		offset_ns += OFFSET_STEP_NS - 1;
 		offset_ns -= offset_ns % OFFSET_STEP_NS;
-		if (offset_ns >= plan->drivers[d].tick_ns)
+		if (offset_ns >= traffic->drivers[d].tick_ns)
 			offset_ns = 0;
-		plan->drivers[d].offset_ns = offset_ns;
-		for (unsigned int b = 0; b < plan->buses_n; b++)
-			if (tick_work_ns(plan, b, d))
-				taken_ns[b] = offset_ns + tick_work_ns(plan, b, d);
+		traffic->drivers[d].offset_ns = offset_ns;
+		for (unsigned int b = 0; b < traffic->buses_n; b++)
+			if (tick_work_ns(traffic, b, d))
+				taken_ns[b] = offset_ns + tick_work_ns(traffic, b, d);
 	}
 }

@@ -1,12 +1,12 @@
 /* traffic.h: the frames that drivers declare (DRIVER ... --frames), and whether their buses have time for them.
  *
- *	struct traffic plan = { .reply_ns = TRAFFIC_REPLY_NS };
+ *	struct traffic traffic = { .reply_ns = TRAFFIC_REPLY_NS };
  *
- *	traffic_read(&plan, "waist.json", text, len, &errors);	for each driver, or for all: achstart --frames FILE
- *	traffic_solve(&plan);
- *	for (i = 0; i < plan.frames_n; i++)
- *		...plan.frames[i].r.response_ns, plan.frames[i].late...
- *	traffic_free(&plan);
+ *	traffic_read(&traffic, "waist.json", text, len, &errors);	of each driver, or of all: achstart --frames
+ *	traffic_solve(&traffic);
+ *	for (i = 0; i < traffic.frames_n; i++)
+ *		...traffic.frames[i].r.response_ns, traffic.frames[i].late...
+ *	traffic_free(&traffic);
  *
  * A frame is one that a driver sends, an answer to one of these, or one that a device sends by itself.  All drivers
  * send through one queue, that of the computer's interface; each frame of a device competes for the bus by itself.  A
@@ -33,7 +33,7 @@
 
 /* A line of --frames. */
 struct traffic_row {
-	unsigned int driver, bus; /* places in the plan */
+	unsigned int driver, bus; /* places in the traffic */
 	uint32_t id;		  /* with FRAME_EXT */
 	uint8_t len, flags;	  /* flags: FRAME_FD, FRAME_BRS */
 	bool tx, shared;
@@ -88,17 +88,17 @@ struct traffic {
 
 /* One driver {driver, name, tick_us, frames: [...]}, or all of a robot {buses: [{name, bitrate}], drivers: [...]}.  A
  * bus that is not described has 1 Mbit/s.  0; -EINVAL with a line in errors; -ENOMEM. */
-int traffic_read(struct traffic *plan, const char *name, const char *text, size_t len, struct error_sink *errors);
+int traffic_read(struct traffic *traffic, const char *name, const char *text, size_t len, struct error_sink *errors);
 /* One row, without its driver and bus; NULL, or what is wrong with it. */
 const char *traffic_read_row(struct traffic_row *row, const struct yaml_node *node);
 
 /* Places, added if they are new; -ENOSPC. */
-int traffic_bus(struct traffic *plan, const char *name);
-int traffic_driver(struct traffic *plan, const char *name, int64_t tick_ns);
-int traffic_add(struct traffic *plan, const struct traffic_row *row); /* 0 or -ENOMEM */
+int traffic_bus(struct traffic *traffic, const char *name);
+int traffic_driver(struct traffic *traffic, const char *name, int64_t tick_ns);
+int traffic_add(struct traffic *traffic, const struct traffic_row *row); /* 0 or -ENOMEM */
 
-int traffic_solve(struct traffic *plan); /* 0 or -ENOMEM */
-void traffic_free(struct traffic *plan);
+int traffic_solve(struct traffic *traffic); /* 0 or -ENOMEM */
+void traffic_free(struct traffic *traffic);
 
 /* Do both, or the devices they belong to, send the same identifier?  A frame that a driver receives is one that its
  * device sends; shared ones may be sent, or received, by several.  A device may answer with the identifier of the
@@ -110,21 +110,21 @@ bool traffic_is_answer(const struct traffic_row *asked, const struct traffic_row
 /* ---- after traffic_solve ---- */
 
 /* Where the frames of a bus begin; returns how many there are. */
-size_t traffic_frames_of(const struct traffic *plan, unsigned int bus, size_t *first);
+size_t traffic_frames_of(const struct traffic *traffic, unsigned int bus, size_t *first);
 
 /* Neither above TRAFFIC_LOAD_MAX nor a driver's frame late. */
-bool traffic_fits(const struct traffic *plan, unsigned int bus);
+bool traffic_fits(const struct traffic *traffic, unsigned int bus);
 
 /* How many modules more, each with a request and an answer of eight bytes at this rate, the bus has room for; at most
  * TRAFFIC_MODULES_MAX.  -ENOMEM. */
 #define TRAFFIC_MODULES_MAX 64
-int traffic_room(const struct traffic *plan, unsigned int bus, int64_t period_ns);
+int traffic_room(const struct traffic *traffic, unsigned int bus, int64_t period_ns);
 
 /* A change after which the bus fits: "tick of larm 10 ms instead of 5 ms"; the smallest one found, else that one of
  * its drivers needs another bus.  0 or -ENOMEM. */
-int traffic_advice(const struct traffic *plan, unsigned int bus, char text[TRAFFIC_ADVICE_MAX]);
+int traffic_advice(const struct traffic *traffic, unsigned int bus, char text[TRAFFIC_ADVICE_MAX]);
 
 /* Spreads the ticks of drivers that share a bus: drivers[].offset_ns. */
-void traffic_offsets(struct traffic *plan);
+void traffic_offsets(struct traffic *traffic);
 
 #endif

@@ -84,7 +84,7 @@ static int refuse(struct error_sink *errors, const struct yaml_node *node, const
 	return -EINVAL;
 }
 
-static int read_frame(struct traffic *plan, unsigned int driver, const struct yaml_node *node,
+static int read_frame(struct traffic *traffic, unsigned int driver, const struct yaml_node *node,
 		      struct error_sink *errors)
 {
 	struct traffic_row row = { .driver = driver };
@@ -95,14 +95,14 @@ static int read_frame(struct traffic *plan, unsigned int driver, const struct ya
 		wrong = "bus is not a name";
 	if (wrong)
 		return refuse(errors, node, wrong);
-	place = traffic_bus(plan, bus);
+	place = traffic_bus(traffic, bus);
 	if (place < 0)
 		return refuse(errors, node, "too many buses");
 	row.bus = (unsigned int)place;
-	return traffic_add(plan, &row);
+	return traffic_add(traffic, &row);
 }
 
-static int read_driver(struct traffic *plan, const struct yaml_node *node, struct error_sink *errors)
+static int read_driver(struct traffic *traffic, const struct yaml_node *node, struct error_sink *errors)
 {
 	const struct yaml_node *list = yaml_find(node, "frames");
 	const char *name = yaml_text(node, "name", "");
@@ -114,13 +114,13 @@ static int read_driver(struct traffic *plan, const struct yaml_node *node, struc
 			      "no list \"frames\": give the output of DRIVER --frames or achstart --frames");
 	if (!text_is_name(name) || !read_us(yaml_find(node, "tick_us"), &tick_ns))
 		return refuse(errors, node, "name is not a name, or tick_us is neither null nor above 0");
-	driver = traffic_driver(plan, name, tick_ns);
+	driver = traffic_driver(traffic, name, tick_ns);
 	if (driver == -EEXIST)
 		return refuse(errors, node, "two drivers of one name");
 	if (driver < 0)
 		return refuse(errors, node, "too many drivers");
 	for (const struct yaml_node *frame = list->first; frame && !err; frame = frame->next)
-		err = read_frame(plan, (unsigned int)driver, frame, errors);
+		err = read_frame(traffic, (unsigned int)driver, frame, errors);
 	return err;
 }
 
@@ -134,20 +134,20 @@ static bool read_bitrate(const struct yaml_node *node, uint32_t usual, uint32_t 
 	return true;
 }
 
-static int read_bus(struct traffic *plan, const struct yaml_node *node, struct error_sink *errors)
+static int read_bus(struct traffic *traffic, const struct yaml_node *node, struct error_sink *errors)
 {
 	const char *name = yaml_text(node, "name", "");
-	const int place = text_is_name(name) ? traffic_bus(plan, name) : -EINVAL;
+	const int place = text_is_name(name) ? traffic_bus(traffic, name) : -EINVAL;
 
 	if (place < 0)
 		return refuse(errors, node, "not the name of a bus, or too many of them");
-	if (!read_bitrate(yaml_find(node, "bitrate"), TRAFFIC_BITRATE, &plan->buses[place].bitrate) ||
-	    !read_bitrate(yaml_find(node, "data_bitrate"), 0, &plan->buses[place].data_bitrate))
+	if (!read_bitrate(yaml_find(node, "bitrate"), TRAFFIC_BITRATE, &traffic->buses[place].bitrate) ||
+	    !read_bitrate(yaml_find(node, "data_bitrate"), 0, &traffic->buses[place].data_bitrate))
 		return refuse(errors, node, "bitrate or data_bitrate is not 1000 to 10000000");
 	return 0;
 }
 
-int traffic_read(struct traffic *plan, const char *name, const char *text, size_t len, struct error_sink *errors)
+int traffic_read(struct traffic *traffic, const char *name, const char *text, size_t len, struct error_sink *errors)
 {
 	const struct yaml_node *root, *node;
 	struct yaml *doc;
@@ -157,12 +157,12 @@ int traffic_read(struct traffic *plan, const char *name, const char *text, size_
 		return err;
 	root = yaml_root(doc);
 	for (node = yaml_first(yaml_find(root, "buses")); node && !err; node = node->next)
-		err = read_bus(plan, node, errors);
+		err = read_bus(traffic, node, errors);
 	node = yaml_find(root, "drivers");
 	if (!node && !err)
-		err = read_driver(plan, root, errors);
+		err = read_driver(traffic, root, errors);
 	for (node = yaml_first(node); node && !err; node = node->next)
-		err = read_driver(plan, node, errors);
+		err = read_driver(traffic, node, errors);
 	yaml_close(doc);
 	return err;
 }

@@ -1,22 +1,22 @@
 /* replay_match.h: plays the devices of a recording to a live driver, and compares what the driver sends with the
  * recording.
  *
- * 	struct replay_match *loop;
+ *	struct replay_match *loop;
  *
- * 	replay_match_new(&loop, &rules, names, buses, &options);
- * 	for each frame of the recording:
- * 		replay_match_add(loop, bus, &frame, t_ns, line);
- * 	replay_match_prepare(loop);
- * 	replay_match_start(loop, now_ns);
- * 	while (!replay_match_over(loop, now_ns)) {
- * 		wait until replay_match_next_ns(loop), replay_match_pass_ns(loop), or a frame comes
- * 		for each frame of another program:
- * 			replay_match_heard(loop, bus, &frame, t_ns);
- * 		replay_match_pass_time(loop, now_ns);
- * 		while (replay_match_take(loop, now_ns, &play))
- * 			send play.frame on play.bus
- * 	}
- * 	replay_match_finish(loop);
+ *	replay_match_new(&loop, &rules, names, buses, &options);
+ *	for each frame of the recording:
+ *		replay_match_add(loop, bus, &frame, t_ns, line);
+ *	replay_match_prepare(loop);
+ *	replay_match_start(loop, now_ns);
+ *	while (!replay_match_over(loop, now_ns)) {
+ *		wait until replay_match_next_ns(loop), replay_match_pass_ns(loop), or a frame comes
+ *		for each frame of another program:
+ *			replay_match_heard(loop, bus, &frame, t_ns);
+ *		replay_match_pass_time(loop, now_ns);
+ *		while (replay_match_take(loop, now_ns, &play))
+ *			send play.frame on play.bus
+ *	}
+ *	replay_match_finish(loop);
  *
  * A recorded frame is one of three: the driver's own (a rule has its identifier), an answer to one of those (by the
  * rule's reply), or any other: a cyclic frame, an event of a device, a frame of another program.  Own frames with the

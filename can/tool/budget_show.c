@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "can/bus/frame_text.h"
-#include "can/tool/budget_plan.h"
+#include "can/tool/budget_frames.h"
 #include "can/tool/budget_show.h"
 #include "config/base/json.h"
 #include "config/base/text.h"

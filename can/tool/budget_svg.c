@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/tool/budget_plan.h"
+#include "can/tool/budget_frames.h"
 #include "config/settings/program.h"
 
 #define LEFT 110
@@ -29,22 +29,22 @@ struct cycle {
 
 /* ---- what is on the wire ---- */
 
-static int64_t span_of(const struct traffic *plan, unsigned int bus)
+static int64_t span_of(const struct traffic *traffic, unsigned int bus)
 {
 	int64_t span_ns = 1000000;
 
-	for (size_t i = 0; i < plan->frames_n; i++) {
-		const int64_t period_ns = plan->frames[i].r.period_ns;
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		const int64_t period_ns = traffic->frames[i].r.period_ns;
 
-		if (plan->frames[i].bus == bus && period_ns > span_ns && period_ns <= CYCLE_MAX_NS)
+		if (traffic->frames[i].bus == bus && period_ns > span_ns && period_ns <= CYCLE_MAX_NS)
 			span_ns = period_ns;
 	}
 	return span_ns;
 }
 
-static bool is_used(const struct traffic *plan, unsigned int bus)
+static bool is_used(const struct traffic *traffic, unsigned int bus)
 {
-	return traffic_frames_of(plan, bus, &(size_t){ 0 });
+	return traffic_frames_of(traffic, bus, &(size_t){ 0 });
 }
 
 /* Answers follow their requests, in the same order. */
@@ -56,12 +56,12 @@ static int find_request(const struct cycle *c, const struct traffic_frame *reque
 	return -1;
 }
 
-static void release(struct cycle *c, const struct traffic *plan, unsigned int bus, bool answers)
+static void release(struct cycle *c, const struct traffic *traffic, unsigned int bus, bool answers)
 {
-	size_t first, n = traffic_frames_of(plan, bus, &first);
+	size_t first, n = traffic_frames_of(traffic, bus, &first);
 
 	for (size_t i = first; i < first + n; i++) {
-		const struct traffic_frame *f = &plan->frames[i];
+		const struct traffic_frame *f = &traffic->frames[i];
 		unsigned int which = 0;
 
 		if (!f->r.period_ns || f->r.period_ns > CYCLE_MAX_NS || (f->kind == TRAFFIC_ANSWER) != answers)
@@ -72,7 +72,8 @@ static void release(struct cycle *c, const struct traffic *plan, unsigned int bu
 
 				*s = (struct sent){ .frame = f, .ready_ns = t_ns, .start_ns = -1, .request = -1 };
 				if (answers)
-					s->request = find_request(c, &plan->frames[first + (size_t)f->r.cause], which);
+					s->request =
+						find_request(c, &traffic->frames[first + (size_t)f->r.cause], which);
 			}
 	}
 }
@@ -140,7 +141,7 @@ static void draw_scale(FILE *to, const struct cycle *c, int y)
 	}
 }
 
-static void draw_sent(FILE *to, const struct traffic *plan, const struct cycle *c, const struct sent *s, int y)
+static void draw_sent(FILE *to, const struct traffic *traffic, const struct cycle *c, const struct sent *s, int y)
 {
 	static const char *const colours[] = { "#4c78a8", "#f58518", "#54a24b", "#e45756",
 					       "#72b7b2", "#b279a2", "#9d755d", "#eeca3b" };
@@ -154,34 +155,34 @@ static void draw_sent(FILE *to, const struct traffic *plan, const struct cycle *
 		"stroke-width='0.5'><title>%s, %s%s, %.3f ms, %s</title></rect>\n",
 		LEFT + scale * (double)s->start_ns, y, scale * (double)f->r.time_ns, BAR, colours[f->driver % 8],
 		f->kind == TRAFFIC_SENT ? "1" : "0.45", id, f->kind == TRAFFIC_SENT ? "" : "device of ",
-		plan->drivers[f->driver].name, (double)s->start_ns / 1e6, budget_time_text(takes, f->r.time_ns));
+		traffic->drivers[f->driver].name, (double)s->start_ns / 1e6, budget_time_text(takes, f->r.time_ns));
 }
 
-static void draw_bus(FILE *to, const struct traffic *plan, struct cycle *c, unsigned int bus, int y)
+static void draw_bus(FILE *to, const struct traffic *traffic, struct cycle *c, unsigned int bus, int y)
 {
 	char load[16];
 
-	*c = (struct cycle){ .span_ns = span_of(plan, bus) };
-	release(c, plan, bus, false);
-	release(c, plan, bus, true);
-	play(c, plan->reply_ns);
-	fprintf(to, "<text x='4' y='%d' font-size='12'>%s</text>", y + 10, plan->buses[bus].name);
+	*c = (struct cycle){ .span_ns = span_of(traffic, bus) };
+	release(c, traffic, bus, false);
+	release(c, traffic, bus, true);
+	play(c, traffic->reply_ns);
+	fprintf(to, "<text x='4' y='%d' font-size='12'>%s</text>", y + 10, traffic->buses[bus].name);
 	fprintf(to, "<text x='4' y='%d' font-size='9'>at most %s</text>\n", y + 22,
-		budget_percent_text(load, plan->buses[bus].load_most));
+		budget_percent_text(load, traffic->buses[bus].load_most));
 	draw_scale(to, c, y);
 	for (size_t i = 0; i < c->n; i++)
 		if (c->sent[i].start_ns >= 0 && c->sent[i].start_ns < c->span_ns)
-			draw_sent(to, plan, c, &c->sent[i], y);
+			draw_sent(to, traffic, c, &c->sent[i], y);
 }
 
-int budget_svg(const struct traffic *plan, const char *path)
+int budget_svg(const struct traffic *traffic, const char *path)
 {
 	struct cycle *c = malloc(sizeof(*c));
 	FILE *to = fopen(path, "we");
 	int y = 30, buses = 0;
 
-	for (unsigned int b = 0; b < plan->buses_n; b++)
-		buses += is_used(plan, b);
+	for (unsigned int b = 0; b < traffic->buses_n; b++)
+		buses += is_used(traffic, b);
 	if (!c || !to) {
 		free(c);
 		if (to)
@@ -194,9 +195,9 @@ int budget_svg(const struct traffic *plan, const char *path)
 		"<text x='4' y='16' font-size='11'>A cycle of each bus, all drivers ticking at once, every frame as "
 		"long as it can be; paler: frames of devices</text>\n",
 		LEFT + WIDTH + 30, 40 + ROW * buses);
-	for (unsigned int b = 0; b < plan->buses_n; b++)
-		if (is_used(plan, b)) {
-			draw_bus(to, plan, c, b, y);
+	for (unsigned int b = 0; b < traffic->buses_n; b++)
+		if (is_used(traffic, b)) {
+			draw_bus(to, traffic, c, b, y);
 			y += ROW;
 		}
 	fprintf(to, "</svg>\n");

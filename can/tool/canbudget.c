@@ -10,7 +10,7 @@
 #include "can/load/budget.h"
 #include "can/log/id_filter.h"
 #include "can/log/log.h"
-#include "can/tool/budget_plan.h"
+#include "can/tool/budget_frames.h"
 #include "can/tool/budget_show.h"
 #include "channels/clock/clock.h"
 #include "channels/tool/bar.h"
@@ -249,29 +249,29 @@ static void set_bitrate(const struct bitrates *given, const char *bus, uint32_t 
 			*bitrate = given->rates[i].bitrate;
 }
 
-static int show_plan(const struct canbudget_options *want, const char *launch, const struct bitrates *nominal,
-		     const struct bitrates *data)
+static int show_declared(const struct canbudget_options *want, const char *launch, const struct bitrates *nominal,
+			 const struct bitrates *data)
 {
-	static struct traffic plan;
+	static struct traffic traffic;
 	int status;
 
-	plan.reply_ns = want->reply_ns;
-	plan.jitter_ns = want->jitter_ns;
-	status = budget_plan_open(&plan, launch, &want->frames);
+	traffic.reply_ns = want->reply_ns;
+	traffic.jitter_ns = want->jitter_ns;
+	status = budget_frames_open(&traffic, launch, &want->frames);
 	if (!status) {
-		for (struct traffic_bus *bus = plan.buses; bus < plan.buses + plan.buses_n; bus++) {
+		for (struct traffic_bus *bus = traffic.buses; bus < traffic.buses + traffic.buses_n; bus++) {
 			set_bitrate(nominal, bus->name, &bus->bitrate);
 			set_bitrate(data, bus->name, &bus->data_bitrate);
 		}
-		status = traffic_solve(&plan) ? program_fail("no memory") : 0;
+		status = traffic_solve(&traffic) ? program_fail("no memory") : 0;
 	}
 	if (!status) {
-		traffic_offsets(&plan);
-		status = want->svg ? budget_svg(&plan, want->svg) : 0;
+		traffic_offsets(&traffic);
+		status = want->svg ? budget_svg(&traffic, want->svg) : 0;
 	}
 	if (!status)
-		status = budget_plan_show(&plan, want->json);
-	traffic_free(&plan);
+		status = budget_frames_show(&traffic, want->json);
+	traffic_free(&traffic);
 	return status;
 }
 
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 		status = show_frames(&want, &(struct bits_rates){ nominal.rates[nominal.n].bitrate,
 								  data.rates[data.n].bitrate });
 	else if (want.frames.n || text_ends_with(argv[0], ".launch"))
-		status = show_plan(&want, argc ? argv[0] : NULL, &nominal, &data);
+		status = show_declared(&want, argc ? argv[0] : NULL, &nominal, &data);
 	else
 		status = show_log(&want, argv[0], &nominal, &data);
 	if (fflush(stdout) || ferror(stdout))

@@ -282,7 +282,7 @@ enum ach_status ach_close(ach_channel_t *chan)
 		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (ach_reserved_elsewhere(h))
 		return ach_fail(ACH_BUG, "another thread has a reservation in this handle");
-	if (h->plan.max && ach_lock_holds(&h->section))
+	if (h->target.max && ach_lock_holds(&h->section))
 		ach_commit(chan, 0);
 	ach_cancel_finish(h);
 	if (h->watching) /* a signal handler jumped out of a get */

@@ -9,7 +9,7 @@ static uint64_t round_up(uint64_t n)
 }
 
 /* Take the lock and work out from the newest entry where the next message goes. */
-ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struct ach_section *s, struct ach_plan *p)
+ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struct ach_section *s, struct ach_target *p)
 {
 	enum ach_status r;
 
@@ -26,7 +26,7 @@ ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struc
 		return r;
 
 	/* relaxed: only the holder of the lock writes commit and entries */
-	*p = (struct ach_plan){ .newest = atomic_load_explicit(&h->shm->commit, memory_order_relaxed), .first = 1 };
+	*p = (struct ach_target){ .newest = atomic_load_explicit(&h->shm->commit, memory_order_relaxed), .first = 1 };
 	if (p->newest) {
 		struct ach_seen e = ach_entry_read(h, p->newest);
 
@@ -48,7 +48,7 @@ ACH_HOT static enum ach_status put_begin(struct ach_handle *h, size_t max, struc
 }
 
 /* The oldest message that stays when seq, len bytes long, is the newest; 0: the index is not sound. */
-static uint64_t put_oldest(const struct ach_handle *h, const struct ach_plan *p, uint64_t seq, size_t len)
+static uint64_t put_oldest(const struct ach_handle *h, const struct ach_target *p, uint64_t seq, size_t len)
 {
 	uint64_t first = p->first;
 
@@ -80,7 +80,7 @@ static void put_wake(struct ach_handle *h, uint64_t seq)
 	}
 }
 
-ACH_HOT static enum ach_status put_end(struct ach_handle *h, struct ach_section *s, const struct ach_plan *p,
+ACH_HOT static enum ach_status put_end(struct ach_handle *h, struct ach_section *s, const struct ach_target *p,
 				       size_t len)
 {
 	const uint64_t seq = p->newest + 1;
@@ -111,18 +111,18 @@ ACH_HOT enum ach_status ach_put(ach_channel_t *chan, const void *buf, size_t len
 {
 	struct ach_handle *h = chan->handle;
 	struct ach_section section;
-	struct ach_plan plan;
+	struct ach_target target;
 	enum ach_status r;
 
 	if (!h)
 		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!buf || !len)
 		return ach_fail(ACH_EINVAL, "a message has at least one byte");
-	r = put_begin(h, len, &section, &plan);
+	r = put_begin(h, len, &section, &target);
 	if (r != ACH_OK)
 		return r;
-	ach_copy_in(h->data + plan.pos, buf, len);
-	return put_end(h, &section, &plan, len);
+	ach_copy_in(h->data + target.pos, buf, len);
+	return put_end(h, &section, &target, len);
 }
 
 enum ach_status ach_reserve(ach_channel_t *chan, size_t max, void **buf)
@@ -134,14 +134,14 @@ enum ach_status ach_reserve(ach_channel_t *chan, size_t max, void **buf)
 		return ach_fail(ACH_CLOSED, "the handle is not open");
 	if (!buf || !max)
 		return ach_fail(ACH_EINVAL, "a message has at least one byte");
-	if (h->plan.max && (ach_lock_holds(&h->section) || ach_reserved_elsewhere(h)))
+	if (h->target.max && (ach_lock_holds(&h->section) || ach_reserved_elsewhere(h)))
 		return ach_fail(ACH_BUG, "this handle has a reservation already");
-	r = put_begin(h, max, &h->section, &h->plan);
+	r = put_begin(h, max, &h->section, &h->target);
 	if (r != ACH_OK)
 		return r;
 	h->reserve_tid = ach_self.tid;
 	h->reserve_pid = ach_self.pid;
-	*buf = h->data + h->plan.pos;
+	*buf = h->data + h->target.pos;
 	return ACH_OK;
 }
 
@@ -152,14 +152,14 @@ enum ach_status ach_commit(ach_channel_t *chan, size_t len)
 
 	if (!h)
 		return ach_fail(ACH_CLOSED, "the handle is not open");
-	if (!h->plan.max)
+	if (!h->target.max)
 		return ach_fail(ACH_EINVAL, "commit without a reservation");
 	if (!ach_lock_holds(&h->section))
 		return ach_fail(ACH_BUG, "another thread made this reservation");
-	max = h->plan.max;
-	h->plan.max = 0;
+	max = h->target.max;
+	h->target.max = 0;
 	if (len && len <= max)
-		return put_end(h, &h->section, &h->plan, len);
+		return put_end(h, &h->section, &h->target, len);
 	ach_lock_drop(h, &h->section);
 	return len ? ach_fail(ACH_OVERFLOW, "more was committed than reserved") : ACH_OK;
 }
@@ -167,7 +167,7 @@ enum ach_status ach_commit(ach_channel_t *chan, size_t len)
 /* By a thread of this process that still lives: not a thread that exited, and not the parent of a fork. */
 bool ach_reserved_elsewhere(const struct ach_handle *h)
 {
-	return h->plan.max && !ach_lock_holds(&h->section) && h->reserve_pid == ach_self_pid() &&
+	return h->target.max && !ach_lock_holds(&h->section) && h->reserve_pid == ach_self_pid() &&
 	       !tgkill((pid_t)h->reserve_pid, (pid_t)h->reserve_tid, 0);
 }
 

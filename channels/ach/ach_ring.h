@@ -83,7 +83,7 @@ struct ach_section {
 };
 
 /* Where the next message goes, worked out under the lock. */
-struct ach_plan {
+struct ach_target {
 	uint64_t newest; /* sequence number before this put */
 	uint64_t first;	 /* oldest retained before this put */
 	uint64_t cum;
@@ -126,7 +126,7 @@ struct ach_handle {
 	struct ach_handle *watched; /* the next handle with a descriptor */
 	struct ach_uring uring;
 
-	struct ach_plan plan; /* of an open reservation */
+	struct ach_target target; /* of an open reservation */
 	struct ach_section section;
 	uint32_t reserve_tid, reserve_pid;
 	uint64_t peek; /* sequence number of an open peek, or 0 */

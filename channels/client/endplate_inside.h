@@ -35,7 +35,7 @@ struct endplate_device {
 	uint32_t number;	     /* of the states' type; 0: any */
 	const struct msg_type *type; /* of the state last seen */
 	size_t count_at;	     /* of `count` in it; 0: there is none */
-	struct ref_layout plan;	     /* type NULL: the device takes no references */
+	struct ref_layout layout;    /* type NULL: the device takes no references */
 	int64_t max_age_ns;
 
 	/* of the state last seen */

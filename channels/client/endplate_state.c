@@ -18,11 +18,11 @@ static void learn_type(struct endplate_device *d, const struct msg_type *type)
 
 	d->type = type;
 	d->count_at = msg_find(type, "count", &place, error, sizeof(error)) ? 0 : place.offset;
-	d->plan = (struct ref_layout){ 0 };
+	d->layout = (struct ref_layout){ 0 };
 	snprintf(name, sizeof(name), "%.*s-ref", (int)len, type->name);
 	ref = len ? msg_type_by_name(name) : NULL;
 	if (ref)
-		ref_layout(&d->plan, ref);
+		ref_layout(&d->layout, ref);
 }
 
 /* ---- reading ---- */
@@ -69,7 +69,7 @@ static void fill_view(const struct endplate_device *d, const struct endplate_fro
 	v->age_ns = age_ns(v->now_ns, f->header.t_sample_ns);
 	v->refused = same && refused >= d->refused ? refused - d->refused : 0;
 	v->doubts = find_doubts(d, f, v);
-	v->follows = takes_references(&f->common) && f->common.level == MSG_LEVEL_RUN && d->plan.type != NULL;
+	v->follows = takes_references(&f->common) && f->common.level == MSG_LEVEL_RUN && d->layout.type != NULL;
 }
 
 static void remember(struct endplate_device *d, const void *msg, const struct endplate_front *f)
@@ -201,12 +201,12 @@ static int check_driver(struct endplate_device *d, int64_t now_ns)
 
 static int check_reference(const struct endplate_device *d, const void *ref, int64_t now_ns)
 {
-	const struct ref_rules rules = { .plan = &d->plan,
+	const struct ref_rules rules = { .layout = &d->layout,
 					 .count = d->count,
 					 .incarnation = d->incarnation,
 					 .max_ahead_ns = ENDPLATE_VALID_MAX_NS };
 
-	switch (ref_check(ref, d->plan.type->body->size, &rules, now_ns)) {
+	switch (ref_check(ref, d->layout.type->body->size, &rules, now_ns)) {
 	case REF_TAKEN:
 		return 0;
 	case REF_NOT_FINITE:
@@ -222,9 +222,9 @@ static int check_reference(const struct endplate_device *d, const void *ref, int
 
 static void fill_header(struct endplate_device *d, struct msg_header *header, int64_t now_ns, int64_t valid_ns)
 {
-	*header = (struct msg_header){ .type = d->plan.type->number,
-				       .version = d->plan.type->version,
-				       .size = (uint32_t)d->plan.type->body->size,
+	*header = (struct msg_header){ .type = d->layout.type->number,
+				       .version = d->layout.type->version,
+				       .size = (uint32_t)d->layout.type->body->size,
 				       .for_incarnation = d->incarnation,
 				       .sequence = ++d->sequence,
 				       .t_sample_ns = now_ns,
@@ -243,7 +243,7 @@ int endplate_put(struct endplate_device *d, void *ref, size_t size, int64_t vali
 	status = check_driver(d, now_ns);
 	if (status)
 		return status;
-	if (!d->plan.type || size != d->plan.type->body->size)
+	if (!d->layout.type || size != d->layout.type->body->size)
 		return -EPROTO;
 	fill_header(d, ref, now_ns, valid_ns);
 	status = check_reference(d, ref, now_ns);

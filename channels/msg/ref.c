@@ -17,34 +17,34 @@ static uint32_t words_n(const struct msg_field *field)
 	return n;
 }
 
-int ref_layout(struct ref_layout *plan, const struct msg_type *type)
+int ref_layout(struct ref_layout *layout, const struct msg_type *type)
 {
 	const struct msg_group *body = type->body;
 	struct msg_place place;
 	char error[MSG_TEXT_SIZE];
 
-	*plan = (struct ref_layout){ .type = type };
+	*layout = (struct ref_layout){ .type = type };
 	if (!msg_find(type, "count", &place, error, sizeof(error)))
-		plan->count_at = place.offset;
+		layout->count_at = place.offset;
 	for (const struct msg_field *f = body->fields + 1; f < body->fields + body->n; f++) { /* behind the header */
-		if (f->kind == MSG_group || plan->n == REF_PARTS_MAX)
+		if (f->kind == MSG_group || layout->n == REF_PARTS_MAX)
 			return -EINVAL;
 		msg_find(type, f->name, &place, error, sizeof(error));
 		if (f->used || f->kind == MSG_word || f->kind == MSG_f64)
-			plan->parts[plan->n++] = (struct ref_part){ .at = place.offset,
-								    .used_at = f->used ? place.used : 0,
-								    .room = place.elements,
-								    .real = f->kind == MSG_f64,
-								    .words = words_n(f) };
+			layout->parts[layout->n++] = (struct ref_part){ .at = place.offset,
+									.used_at = f->used ? place.used : 0,
+									.room = place.elements,
+									.real = f->kind == MSG_f64,
+									.words = words_n(f) };
 	}
 	return 0;
 }
 
-void ref_layout_rigid(struct ref_layout *plan)
+void ref_layout_rigid(struct ref_layout *layout)
 {
-	for (unsigned int i = 0; i < plan->n && plan->type->number == msg_joint_ref_number; i++)
-		if (plan->parts[i].at == offsetof(struct msg_joint_ref, mode))
-			plan->parts[i].words = MSG_MODE_COMPLIANT;
+	for (unsigned int i = 0; i < layout->n && layout->type->number == msg_joint_ref_number; i++)
+		if (layout->parts[i].at == offsetof(struct msg_joint_ref, mode))
+			layout->parts[i].words = MSG_MODE_COMPLIANT;
 }
 
 /* ---- one reference ---- */
@@ -96,12 +96,12 @@ static enum ref_verdict check_time(int64_t until_ns, int64_t max_ahead_ns, int64
 
 enum ref_verdict ref_check(const void *msg, size_t len, const struct ref_rules *rules, int64_t now_ns)
 {
-	const struct ref_layout *plan = rules->plan;
+	const struct ref_layout *layout = rules->layout;
 	struct sound sound = { true, true, true };
 	enum ref_verdict verdict;
 	struct msg_header h;
 
-	switch (msg_check(msg, len, plan->type, NULL)) {
+	switch (msg_check(msg, len, layout->type, NULL)) {
 	case MSG_FINE:
 		break;
 	case MSG_OTHER_TYPE:
@@ -111,11 +111,11 @@ enum ref_verdict ref_check(const void *msg, size_t len, const struct ref_rules *
 	default:
 		return REF_OTHER_SIZE;
 	}
-	for (unsigned int i = 0; i < plan->n; i++)
-		check_part(&sound, &plan->parts[i], msg);
+	for (unsigned int i = 0; i < layout->n; i++)
+		check_part(&sound, &layout->parts[i], msg);
 	if (!sound.counts)
 		return REF_OTHER_SIZE;
-	if (rules->count && (!plan->count_at || u32_at(msg, plan->count_at) != rules->count))
+	if (rules->count && (!layout->count_at || u32_at(msg, layout->count_at) != rules->count))
 		return REF_OTHER_SIZE;
 	if (!sound.words)
 		return REF_OTHER_TYPE;

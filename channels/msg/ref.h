@@ -41,12 +41,12 @@ struct ref_layout {
 };
 
 /* 0, or -EINVAL for a type that cannot be a reference: with a group besides the header, or too many fields. */
-int ref_layout(struct ref_layout *plan, const struct msg_type *type);
+int ref_layout(struct ref_layout *layout, const struct msg_type *type);
 /* For a driver that has no compliant joints: mode compliant is one that does not exist. */
-void ref_layout_rigid(struct ref_layout *plan);
+void ref_layout_rigid(struct ref_layout *layout);
 
 struct ref_rules {
-	const struct ref_layout *plan;
+	const struct ref_layout *layout;
 	uint32_t count;	      /* joints: the message's `count` must be this; 0: not looked at */
 	uint32_t incarnation; /* the driver's own */
 	bool any_incarnation; /* for_incarnation 0 will do */

@@ -1,12 +1,12 @@
 /* rec_delta.h: bytes without the words that repeat the one before.  Messages of fixed size consist mostly of those:
  * places that are not used are zeros, or not a number.  Pure.
  *
- * 	u32	length of the whole
- * 	then for all of its words of eight bytes:
- * 	u16	how often the last word is repeated; before the first one it is zero
- * 	u16	n, words that follow
- * 		n words
- * 	and the bytes behind the last whole word
+ *	u32	length of the whole
+ *	then for all of its words of eight bytes:
+ *	u16	how often the last word is repeated; before the first one it is zero
+ *	u16	n, words that follow
+ *		n words
+ *	and the bytes behind the last whole word
  *
  * Little endian.
  */

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "channels/ros/ros_inside.h"
+#include "channels/ros/ros_layout.h"
 #include "channels/ros/ros_own.h"
-#include "channels/ros/ros_plan.h"
 #include "config/base/utf8.h"
 
 /* ---- texts ---- */
@@ -82,9 +82,9 @@ static bool in_step(const struct ros_step *s, size_t at)
 
 static void put_list(struct cdr_out *o, const struct ros_step *s, const uint8_t *base);
 
-static void put_plan(struct cdr_out *o, const struct ros_plan *plan, const uint8_t *base)
+static void put_layout(struct cdr_out *o, const struct ros_layout *layout, const uint8_t *base)
 {
-	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n;) {
+	for (const struct ros_step *s = layout->steps; s < layout->steps + layout->n;) {
 		if (!s->run_bytes) {
 			put_list(o, s++, base);
 		} else if (in_step(s, o->len)) {
@@ -107,7 +107,7 @@ static void put_list(struct cdr_out *o, const struct ros_step *s, const uint8_t 
 	if (s->kind == ROS_STEP_NUMBERS)
 		cdr_put(o, at, s->size, n);
 	for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
-		put_plan(o, s->group, at + i * s->size);
+		put_layout(o, s->group, at + i * s->size);
 	for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
 		ros_put_text(o, (const char *)at + i * s->size, s->size);
 }
@@ -115,15 +115,15 @@ static void put_list(struct cdr_out *o, const struct ros_step *s, const uint8_t 
 void ros_own_encode(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)
 {
 	ros_put_header(o, msg, c);
-	put_plan(o, ros_plan_of(type), msg);
+	put_layout(o, ros_layout_of(type), msg);
 }
 
 /* ---- what comes back ---- */
 
 /* Numbers always come back. */
-static bool keeps_plan(const struct ros_plan *plan, const uint8_t *base, const uint8_t *empty)
+static bool keeps_layout(const struct ros_layout *layout, const uint8_t *base, const uint8_t *empty)
 {
-	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n; s += s->stretch_steps) {
+	for (const struct ros_step *s = layout->steps; s < layout->steps + layout->n; s += s->stretch_steps) {
 		const size_t n = s->kind == ROS_STEP_RESERVED ? 0 : used(s, base);
 		const uint8_t *at = base + s->offset, *none = empty + s->offset;
 
@@ -134,7 +134,7 @@ static bool keeps_plan(const struct ros_plan *plan, const uint8_t *base, const u
 		if (n < s->count && memcmp(at + n * s->size, none + n * s->size, (s->count - n) * s->size) != 0)
 			return false;
 		for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
-			if (!keeps_plan(s->group, at + i * s->size, none + i * s->size))
+			if (!keeps_layout(s->group, at + i * s->size, none + i * s->size))
 				return false;
 		for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
 			if (!is_sound((const char *)at + i * s->size, s->size))
@@ -145,7 +145,7 @@ static bool keeps_plan(const struct ros_plan *plan, const uint8_t *base, const u
 
 bool ros_own_keeps(const struct msg_type *type, const void *msg, const void *empty)
 {
-	return keeps_plan(ros_plan_of(type), msg, empty);
+	return keeps_layout(ros_layout_of(type), msg, empty);
 }
 
 void ros_own_empty(const struct msg_type *type, enum ros_unused unused, void *msg)
@@ -182,9 +182,9 @@ static void get_text(struct cdr_in *in, char *to, size_t size)
 
 static void get_list(struct cdr_in *in, const struct ros_step *s, uint8_t *base);
 
-static void get_plan(struct cdr_in *in, const struct ros_plan *plan, uint8_t *base)
+static void get_layout(struct cdr_in *in, const struct ros_layout *layout, uint8_t *base)
 {
-	for (const struct ros_step *s = plan->steps; s < plan->steps + plan->n;) {
+	for (const struct ros_step *s = layout->steps; s < layout->steps + layout->n;) {
 		if (!s->run_bytes || in->swapped) {
 			get_list(in, s++, base);
 		} else if (in_step(s, in->at)) {
@@ -205,7 +205,7 @@ static void get_list(struct cdr_in *in, const struct ros_step *s, uint8_t *base)
 	if (s->kind == ROS_STEP_NUMBERS)
 		cdr_get(in, at, s->size, n);
 	for (size_t i = 0; i < n && s->kind == ROS_STEP_GROUPS; i++)
-		get_plan(in, s->group, at + i * s->size);
+		get_layout(in, s->group, at + i * s->size);
 	for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
 		get_text(in, (char *)at + i * s->size, s->size);
 }
@@ -225,6 +225,6 @@ int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enu
 
 	ros_own_empty(type, unused, msg);
 	ros_skip_header(&in);
-	get_plan(&in, ros_plan_of(type), msg);
+	get_layout(&in, ros_layout_of(type), msg);
 	return in.bad || msg_check(msg, type->body->size, type, NULL) != MSG_FINE ? -1 : 0;
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "channels/ros/ros_inside.h"
+#include "channels/ros/ros_layout.h"
 #include "channels/ros/ros_own.h"
-#include "channels/ros/ros_plan.h"
 #include "config/base/text.h"
 
 /* msg_joint_state: JointState */
@@ -89,7 +89,7 @@ size_t ros_own_msg(char *text, size_t size, const struct msg_group *group)
 	if (ros_is_message(group))
 		text_add(&o, "std_msgs/Header header\n");
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
-		if (ros_plan_has(group, f))
+		if (ros_layout_has(group, f))
 			add_msg_field(&o, f);
 	return o.len;
 }

@@ -44,7 +44,7 @@ static const struct settings_row rows[] = {
 struct refmuxd {
 	struct refmuxd_settings settings; /* first: the loop fills them in */
 	struct refmux mux;
-	struct ref_layout plan;
+	struct ref_layout layout;
 	struct endplate *robot;
 	struct endplate_device *output;
 	struct endplate_view view;
@@ -75,7 +75,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	refmux_sources(&m->mux, m->settings.sources);
 	m->mux.by_joint = ref == msg_joint_ref_number;
 	m->in_charge = REFMUX_NONE;
-	ref_layout(&m->plan, msg_type_by_number(ref));
+	ref_layout(&m->layout, msg_type_by_number(ref));
 	for (unsigned int i = 0; i < m->mux.n; i++) {
 		snprintf(channel, sizeof(channel), "%s.%s-ref", m->settings.output, m->mux.sources[i].name);
 		drv_add_input(drv, channel, ref, errors);
@@ -121,7 +121,7 @@ static void read_driver_state(struct refmuxd *m)
 
 static void take_sources(struct refmuxd *m, struct drv *drv, int64_t now_ns)
 {
-	const struct ref_rules rules = { .plan = &m->plan,
+	const struct ref_rules rules = { .layout = &m->layout,
 					 .count = m->mux.count,
 					 .incarnation = m->mux.incarnation,
 					 .max_ahead_ns = ENDPLATE_VALID_MAX_NS,

@@ -18,7 +18,7 @@ struct run {
 	const struct simulator *simulator;
 	int64_t step_ns, tick_ns;
 	struct port ref_port, state_port;
-	struct ref_layout plan;
+	struct ref_layout layout;
 	struct msg_joint_ref ref; /* valid_until_ns 0: there is none */
 	struct msg_joint_state state;
 	struct notify notify;
@@ -28,7 +28,7 @@ struct run {
 
 static void take_ref(struct run *r, int64_t now_ns)
 {
-	const struct ref_rules rules = { .plan = &r->plan,
+	const struct ref_rules rules = { .layout = &r->layout,
 					 .count = r->simulator->joints,
 					 .incarnation = r->state.header.incarnation,
 					 .max_ahead_ns = AHEAD_MAX_NS,
@@ -132,7 +132,7 @@ int simulator_run(const struct simulator *simulator, const char *name, int64_t s
 		status = port_open_of(&r.ref_port, name, "ref", msg_joint_ref_number, 0660, &errors);
 	if (status)
 		return status == -EINVAL ? SIMULATOR_WRONG : SIMULATOR_FAILED;
-	ref_layout(&r.plan, r.ref_port.type);
+	ref_layout(&r.layout, r.ref_port.type);
 	begin(&r);
 	status = play(&r);
 	port_close(&r.ref_port);

@@ -243,7 +243,7 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 		bus = drv_bus(drv, rule->bus);
 	if (rule->kind != DRV_TICK_PERIOD && drv->driver->own_period)
 		error_add(errors, "tick: %s keeps a period of its own, such as 1ms", drv->driver->program);
-	else if (ref && ref_layout(&drv->ref_plan, msg_type_by_number(ref)))
+	else if (ref && ref_layout(&drv->ref_layout, msg_type_by_number(ref)))
 		error_add(errors, "messages of type %s cannot be references", msg_type_by_number(ref)->name);
 	else if (rule->kind == DRV_TICK_REF && !ref)
 		error_add(errors, "tick: %s takes no references to tick on", drv->driver->program);
@@ -254,6 +254,6 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 	else if (rule->kind == DRV_TICK_CLOCK)
 		want_clock_frame(drv);
 	if (ref && !drv->driver->complies)
-		ref_layout_rigid(&drv->ref_plan);
+		ref_layout_rigid(&drv->ref_layout);
 	return errors->count ? EXIT_WRONG : 0;
 }

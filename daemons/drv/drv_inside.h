@@ -149,7 +149,7 @@ struct drv {
 	const char *stale;	 /* a joint whose sample is too old for the reference there is; NULL: none */
 	bool stale_reported;
 	struct drv_ref_command commands[MSG_JOINTS];
-	struct ref_layout ref_plan;
+	struct ref_layout ref_layout;
 	bool ref_there;
 	union drv_message refs[2]; /* the last accepted one, and room for the next */
 	unsigned int ref;

@@ -218,7 +218,7 @@ void drv_pass_requests(struct drv *drv)
 bool drv_read_ref(struct drv *drv, int64_t now_ns)
 {
 	const struct ref_rules rules = {
-		.plan = &drv->ref_plan,
+		.layout = &drv->ref_layout,
 		.count = drv->joints_n,
 		.incarnation = drv->incarnation,
 		.any_incarnation = drv->setup.any_incarnation,

@@ -86,10 +86,10 @@ void virtual_beside(void)
 	setpriority(PRIO_PROCESS, 0, 0);
 }
 
-static int add_plan(char **argv, size_t *n, const char *option, const struct settings_strings *plan)
+static int add_plan(char **argv, size_t *n, const char *option, const struct settings_strings *schedule)
 {
-	for (size_t i = 0; i < plan->n; i++, ++*n)
-		if (asprintf(&argv[*n], "--%s=%s", option, plan->item[i]) < 0)
+	for (size_t i = 0; i < schedule->n; i++, ++*n)
+		if (asprintf(&argv[*n], "--%s=%s", option, schedule->item[i]) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -246,21 +246,21 @@ static int check_real(const struct virtual_line *line, struct error_sink *errors
 
 int virtual_check(const struct virtual_line *line, const struct launch *launch, struct error_sink *errors)
 {
-	static struct kill_schedule plan;
+	static struct kill_schedule schedule;
 	double rate;
 
 	if (!line->on)
 		return check_real(line, errors);
-	if (kill_schedule_read(&plan, &line->kills, SIGKILL, errors) ||
-	    kill_schedule_read(&plan, &line->stops, SIGSTOP, errors))
+	if (kill_schedule_read(&schedule, &line->kills, SIGKILL, errors) ||
+	    kill_schedule_read(&schedule, &line->stops, SIGSTOP, errors))
 		return -EINVAL;
-	for (size_t i = 0; i < plan.n; i++) {
-		const bool own = !strcmp(plan.steps[i].name, "achstart");
+	for (size_t i = 0; i < schedule.n; i++) {
+		const bool own = !strcmp(schedule.steps[i].name, "achstart");
 
-		if (!has_daemon(launch, plan.steps[i].name))
+		if (!has_daemon(launch, schedule.steps[i].name))
 			return error_refuse(errors, -EINVAL, "--kill and --stop: the launch file has no daemon %s",
-					    plan.steps[i].name);
-		if (own && plan.steps[i].signal == SIGSTOP)
+					    schedule.steps[i].name);
+		if (own && schedule.steps[i].signal == SIGSTOP)
 			return error_refuse(errors, -EINVAL,
 					    "--stop achstart: then it does not end the robot; --kill it instead");
 		if (own && !line->for_ns)

@@ -9,44 +9,44 @@
 #define MS_NS 1e6
 
 /* Rows keep their order; drivers and buses are numbered as in the launch.  false: no memory, or too many. */
-static bool make_plan(struct traffic *plan, const struct check_frames *frames, const struct launch *launch)
+static bool make_plan(struct traffic *traffic, const struct check_frames *frames, const struct launch *launch)
 {
-	*plan = (struct traffic){ .reply_ns = TRAFFIC_REPLY_NS };
+	*traffic = (struct traffic){ .reply_ns = TRAFFIC_REPLY_NS };
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		int64_t tick_ns = 0;
 
 		for (size_t k = 0; k < frames->n && !tick_ns; k++)
 			if (frames->rows[k].daemon == &launch->daemons[i])
 				tick_ns = frames->rows[k].tick_ns;
-		if (traffic_driver(plan, launch->daemons[i].name, tick_ns) < 0)
+		if (traffic_driver(traffic, launch->daemons[i].name, tick_ns) < 0)
 			return false;
 	}
 	for (size_t i = 0; i < launch->robot.buses_n; i++) {
-		const int place = traffic_bus(plan, launch->robot.buses[i].name);
+		const int place = traffic_bus(traffic, launch->robot.buses[i].name);
 
 		if (place < 0)
 			return false;
-		plan->buses[place].bitrate = (uint32_t)launch->robot.buses[i].bitrate;
-		plan->buses[place].data_bitrate = (uint32_t)launch->robot.buses[i].data_bitrate;
+		traffic->buses[place].bitrate = (uint32_t)launch->robot.buses[i].bitrate;
+		traffic->buses[place].data_bitrate = (uint32_t)launch->robot.buses[i].data_bitrate;
 	}
 	for (size_t i = 0; i < frames->n; i++) {
 		struct traffic_row row = frames->rows[i].row;
 
 		row.driver = (unsigned int)(frames->rows[i].daemon - launch->daemons);
 		row.bus = (unsigned int)(frames->rows[i].bus - launch->robot.buses);
-		if (traffic_add(plan, &row))
+		if (traffic_add(traffic, &row))
 			return false;
 	}
-	return !traffic_solve(plan);
+	return !traffic_solve(traffic);
 }
 
 /* The frame that is late by most. */
-static const struct traffic_frame *worst(const struct traffic *plan, unsigned int bus)
+static const struct traffic_frame *worst(const struct traffic *traffic, unsigned int bus)
 {
 	const struct traffic_frame *most = NULL;
 
-	for (size_t i = 0; i < plan->frames_n; i++) {
-		const struct traffic_frame *f = &plan->frames[i];
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		const struct traffic_frame *f = &traffic->frames[i];
 
 		if (f->bus == bus && f->late && f->kind == TRAFFIC_SENT &&
 		    (!most || f->r.response_ns - f->deadline_ns > most->r.response_ns - most->deadline_ns))
@@ -55,13 +55,14 @@ static const struct traffic_frame *worst(const struct traffic *plan, unsigned in
 	return most;
 }
 
-static void report(const struct traffic *plan, unsigned int bus, const struct launch *launch, struct error_sink *errors)
+static void report(const struct traffic *traffic, unsigned int bus, const struct launch *launch,
+		   struct error_sink *errors)
 {
-	const struct traffic_frame *f = worst(plan, bus);
-	const struct traffic_bus *b = &plan->buses[bus];
+	const struct traffic_frame *f = worst(traffic, bus);
+	const struct traffic_bus *b = &traffic->buses[bus];
 	char advice[TRAFFIC_ADVICE_MAX] = "give a driver another bus", takes[32] = "never end", others[48] = "";
 
-	traffic_advice(plan, bus, advice);
+	traffic_advice(traffic, bus, advice);
 	if (f->r.response_ns != RESPONSE_NEVER)
 		snprintf(takes, sizeof(takes), "take %.3f ms", (double)f->r.response_ns / MS_NS);
 	if (b->late > 1)
@@ -75,29 +76,29 @@ static void report(const struct traffic *plan, unsigned int bus, const struct la
 
 void check_timing(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors)
 {
-	struct traffic *plan = calloc(1, sizeof(*plan));
+	struct traffic *traffic = calloc(1, sizeof(*traffic));
 
-	if (!plan || !make_plan(plan, frames, launch)) {
+	if (!traffic || !make_plan(traffic, frames, launch)) {
 		error_add(errors, "%s: no memory to compute the times of frames", launch->path);
 	} else {
 		/* A bus that is too full has a line of its own. */
-		for (unsigned int bus = 0; bus < plan->buses_n; bus++)
-			if (plan->buses[bus].late && plan->buses[bus].load_most <= TRAFFIC_LOAD_MAX)
-				report(plan, bus, launch, errors);
+		for (unsigned int bus = 0; bus < traffic->buses_n; bus++)
+			if (traffic->buses[bus].late && traffic->buses[bus].load_most <= TRAFFIC_LOAD_MAX)
+				report(traffic, bus, launch, errors);
 	}
-	if (plan)
-		traffic_free(plan);
-	free(plan);
+	if (traffic)
+		traffic_free(traffic);
+	free(traffic);
 }
 
 /* ---- bounds ---- */
 
-static bool first_of_id(const struct traffic *plan, size_t i)
+static bool first_of_id(const struct traffic *traffic, size_t i)
 {
-	const struct traffic_frame *f = &plan->frames[i];
+	const struct traffic_frame *f = &traffic->frames[i];
 
 	for (size_t k = 0; k < i; k++) {
-		const struct traffic_frame *other = &plan->frames[k];
+		const struct traffic_frame *other = &traffic->frames[k];
 
 		if (other->driver == f->driver && other->bus == f->bus && other->id == f->id && other->kind == f->kind)
 			return false;
@@ -106,12 +107,12 @@ static bool first_of_id(const struct traffic *plan, size_t i)
 }
 
 /* Of all frames with the identifier; 0: one of them has none. */
-static int64_t bound_of(const struct traffic *plan, const struct traffic_frame *f)
+static int64_t bound_of(const struct traffic *traffic, const struct traffic_frame *f)
 {
 	int64_t bound_ns = 0;
 
-	for (size_t k = 0; k < plan->frames_n; k++) {
-		const struct traffic_frame *other = &plan->frames[k];
+	for (size_t k = 0; k < traffic->frames_n; k++) {
+		const struct traffic_frame *other = &traffic->frames[k];
 
 		if (other->driver != f->driver || other->bus != f->bus || other->id != f->id ||
 		    other->kind != TRAFFIC_SENT || !other->r.period_ns)
@@ -124,29 +125,29 @@ static int64_t bound_of(const struct traffic *plan, const struct traffic_frame *
 	return bound_ns;
 }
 
-static void print_bounds(const struct traffic *plan, unsigned int driver, FILE *to)
+static void print_bounds(const struct traffic *traffic, unsigned int driver, FILE *to)
 {
 	const char *space = "";
 
-	for (size_t i = 0; i < plan->frames_n; i++) {
-		const struct traffic_frame *f = &plan->frames[i];
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		const struct traffic_frame *f = &traffic->frames[i];
 		int64_t bound_ns;
 
-		if (f->driver != driver || f->kind != TRAFFIC_SENT || !first_of_id(plan, i))
+		if (f->driver != driver || f->kind != TRAFFIC_SENT || !first_of_id(traffic, i))
 			continue;
-		bound_ns = bound_of(plan, f);
+		bound_ns = bound_of(traffic, f);
 		if (!bound_ns)
 			continue;
-		fprintf(to, "%s%s:%0*" PRIX32 "=%" PRId64, space, plan->buses[f->bus].name, f->id & FRAME_EXT ? 8 : 3,
-			f->id & ~FRAME_EXT, bound_ns);
+		fprintf(to, "%s%s:%0*" PRIX32 "=%" PRId64, space, traffic->buses[f->bus].name,
+			f->id & FRAME_EXT ? 8 : 3, f->id & ~FRAME_EXT, bound_ns);
 		space = " ";
 	}
 }
 
 void check_timing_bounds(const struct check_frames *frames, struct launch *launch)
 {
-	struct traffic *plan = calloc(1, sizeof(*plan));
-	const bool solved = plan && make_plan(plan, frames, launch);
+	struct traffic *traffic = calloc(1, sizeof(*traffic));
+	const bool solved = traffic && make_plan(traffic, frames, launch);
 
 	for (size_t i = 0; solved && i < launch->daemons_n; i++) {
 		char *text = NULL;
@@ -156,12 +157,12 @@ void check_timing_bounds(const struct check_frames *frames, struct launch *launc
 		if (!to)
 			break;
 		fprintf(to, CHECK_TIMING_VARIABLE "=");
-		print_bounds(plan, (unsigned int)i, to);
+		print_bounds(traffic, (unsigned int)i, to);
 		if (!fclose(to))
 			launch->daemons[i].bounds = arena_copy(yaml_arena(launch->doc), text, len);
 		free(text);
 	}
-	if (plan)
-		traffic_free(plan);
-	free(plan);
+	if (traffic)
+		traffic_free(traffic);
+	free(traffic);
 }

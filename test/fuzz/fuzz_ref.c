@@ -89,8 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct msg_header header;
 		struct msg_joint_ref joints;
 	} u;
-	static struct ref_layout plan;
-	struct ref_rules rules = { .plan = &plan, .incarnation = 7, .max_ahead_ns = AHEAD };
+	static struct ref_layout layout;
+	struct ref_rules rules = { .layout = &plan, .incarnation = 7, .max_ahead_ns = AHEAD };
 	const uint8_t *body;
 	size_t n;
 

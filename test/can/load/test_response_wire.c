@@ -60,7 +60,7 @@ struct cyclic {
 static struct process processes[PROCESSES];
 static unsigned int processes_n, cyclic_n;
 static struct cyclic cyclic[CYCLIC];
-static struct traffic plan;
+static struct traffic traffic;
 static struct engine engine;
 static int host;
 
@@ -118,7 +118,7 @@ static void make_process(struct process *p, unsigned int number)
 	p->nominal_ns = any((uint32_t)p->tick_ns);
 	p->rows_n = 1 + any(ROWS);
 	snprintf(name, sizeof(name), "p%u", number);
-	TEST_ASSERT_EQUAL_INT(number, traffic_driver(&plan, name, p->tick_ns));
+	TEST_ASSERT_EQUAL_INT(number, traffic_driver(&traffic, name, p->tick_ns));
 	for (unsigned int i = 0; i < p->rows_n; i++) {
 		struct row *row = &p->rows[i];
 		struct traffic_row planned = { .driver = number, .tx = true };
@@ -136,11 +136,11 @@ static void make_process(struct process *p, unsigned int number)
 		planned.period_ns = p->tick_ns / row->burst;
 		planned.answered = row->answered;
 		planned.reply_id = row->reply_id;
-		traffic_add(&plan, &planned);
+		traffic_add(&traffic, &planned);
 		if (row->answered)
-			traffic_add(&plan, &(struct traffic_row){ .driver = number,
-								  .id = row->reply_id,
-								  .len = (uint8_t)row->reply_len });
+			traffic_add(&traffic, &(struct traffic_row){ .driver = number,
+								     .id = row->reply_id,
+								     .len = (uint8_t)row->reply_len });
 	}
 	TEST_ASSERT_EQUAL_INT(0, slots_init(&p->slots, p->slot_rows, p->rows_n, NULL, &(struct error_sink){ 0 }));
 }
@@ -151,15 +151,15 @@ static void make_cyclic(struct cyclic *c)
 
 	*c = (struct cyclic){ .id = new_id(), .len = any(9), .period_ns = periods[any(4)] };
 	c->next_ns = any((uint32_t)c->period_ns);
-	traffic_add(&plan, &(struct traffic_row){ .id = c->id, .len = (uint8_t)c->len, .period_ns = c->period_ns });
+	traffic_add(&traffic, &(struct traffic_row){ .id = c->id, .len = (uint8_t)c->len, .period_ns = c->period_ns });
 }
 
 static int64_t bound_of(enum traffic_kind kind, uint32_t id)
 {
-	for (size_t i = 0; i < plan.frames_n; i++)
-		if (plan.frames[i].kind == kind && plan.frames[i].id == id)
-			return plan.frames[i].r.response_ns;
-	TEST_FAIL_MESSAGE("the plan lacks a frame");
+	for (size_t i = 0; i < traffic.frames_n; i++)
+		if (traffic.frames[i].kind == kind && traffic.frames[i].id == id)
+			return traffic.frames[i].r.response_ns;
+	TEST_FAIL_MESSAGE("the traffic lacks a frame");
 	return 0;
 }
 
@@ -207,18 +207,18 @@ static bool make_robot(int64_t reply_ns, int64_t jitter_ns)
 	memset(used, 0, sizeof(used));
 	memset(replies, 0, sizeof(replies));
 	memset(on_way, 0, sizeof(on_way));
-	traffic_free(&plan);
-	plan.reply_ns = reply_ns;
-	plan.jitter_ns = jitter_ns;
-	TEST_ASSERT_EQUAL_INT(0, traffic_bus(&plan, "bus"));
+	traffic_free(&traffic);
+	traffic.reply_ns = reply_ns;
+	traffic.jitter_ns = jitter_ns;
+	TEST_ASSERT_EQUAL_INT(0, traffic_bus(&traffic, "bus"));
 	processes_n = 1 + any(PROCESSES);
 	cyclic_n = any(CYCLIC + 1);
 	for (unsigned int p = 0; p < processes_n; p++)
 		make_process(&processes[p], p);
 	for (unsigned int i = 0; i < cyclic_n; i++)
 		make_cyclic(&cyclic[i]);
-	TEST_ASSERT_EQUAL_INT(0, traffic_solve(&plan));
-	if (plan.buses[0].load_most > LOAD)
+	TEST_ASSERT_EQUAL_INT(0, traffic_solve(&traffic));
+	if (traffic.buses[0].load_most > LOAD)
 		return false;
 	find_bounds();
 	make_bus();
@@ -285,7 +285,7 @@ static void tick(unsigned int number, int64_t now_ns)
 		for (unsigned int k = 0; k < p->rows[i].burst; k++)
 			put(p, i, now_ns);
 	p->nominal_ns += p->tick_ns;
-	p->next_ns = p->nominal_ns + (plan.jitter_ns ? any((uint32_t)plan.jitter_ns + 1) : 0);
+	p->next_ns = p->nominal_ns + (traffic.jitter_ns ? any((uint32_t)traffic.jitter_ns + 1) : 0);
 	pump(number, now_ns);
 }
 
@@ -329,7 +329,7 @@ static void handle(const struct happened *h)
 	row->put_first = (row->put_first + 1) % PENDING;
 	row->put_n--;
 	if (row->answered)
-		add_reply(row, h->t_ns + (plan.reply_ns ? any((uint32_t)plan.reply_ns + 1) : 0));
+		add_reply(row, h->t_ns + (traffic.reply_ns ? any((uint32_t)traffic.reply_ns + 1) : 0));
 	pump(h->tag.connection, h->t_ns);
 }
 
@@ -392,7 +392,7 @@ TEST(no_response_exceeds_its_bound)
 		for (int64_t now_ns = next_ns(); now_ns < RUN_NS; now_ns = next_ns())
 			step(now_ns);
 	}
-	traffic_free(&plan);
+	traffic_free(&traffic);
 	printf("%llu frames of %d robots; the closest took %.1f %% of its bound\n", (unsigned long long)frames_n, done,
 	       100 * closest);
 	TEST_ASSERT_GREATER_THAN_UINT64(1000u * (unsigned int)robots, frames_n);

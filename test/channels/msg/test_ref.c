@@ -11,7 +11,7 @@
 #define OWN 7
 
 static struct msg_joint_ref ref;
-static struct ref_layout plan;
+static struct ref_layout layout;
 static struct ref_rules rules;
 
 /* Seven joints, sound in every respect; behind them, where nothing counts, what would be refused. */
@@ -32,8 +32,8 @@ static void sound_ref(void)
 void setUp(void)
 {
 	sound_ref();
-	TEST_ASSERT_EQUAL(0, ref_layout(&plan, msg_type_by_name("joint-ref")));
-	rules = (struct ref_rules){ .plan = &plan, .count = 7, .incarnation = OWN, .max_ahead_ns = AHEAD };
+	TEST_ASSERT_EQUAL(0, ref_layout(&layout, msg_type_by_name("joint-ref")));
+	rules = (struct ref_rules){ .layout = &layout, .count = 7, .incarnation = OWN, .max_ahead_ns = AHEAD };
 }
 
 static const char *name_of(enum ref_verdict verdict)
@@ -302,14 +302,14 @@ TEST(a_rigid_driver_refuses_mode_compliant)
 {
 	struct msg_gripper_ref grip;
 
-	ref_layout_rigid(&plan);
+	ref_layout_rigid(&layout);
 	VERDICT("other type");
 	ref.mode[4] = MSG_MODE_CURRENT;
 	VERDICT("taken");
 	ref.mode[7] = MSG_MODE_COMPLIANT; /* does not count */
 	VERDICT("taken");
-	TEST_ASSERT_EQUAL(0, ref_layout(&plan, msg_type_by_name("gripper-ref")));
-	ref_layout_rigid(&plan);
+	TEST_ASSERT_EQUAL(0, ref_layout(&layout, msg_type_by_name("gripper-ref")));
+	ref_layout_rigid(&layout);
 	memset(&grip, 0, sizeof(grip));
 	msg_init(&grip, msg_type_by_name("gripper-ref"));
 	grip.header.for_incarnation = OWN;
@@ -324,9 +324,9 @@ static const char *verdict_of(const void *msg, const char *type, uint32_t count)
 {
 	struct ref_rules r = rules;
 
-	TEST_ASSERT_EQUAL(0, ref_layout(&plan, msg_type_by_name(type)));
+	TEST_ASSERT_EQUAL(0, ref_layout(&layout, msg_type_by_name(type)));
 	r.count = count;
-	return name_of(ref_check(msg, plan.type->body->size, &r, NOW));
+	return name_of(ref_check(msg, layout.type->body->size, &r, NOW));
 }
 
 static void begin_as(void *msg, const char *type)
@@ -378,8 +378,8 @@ TEST(no_field_of_a_reference_is_forgotten)
 	static const unsigned int parts[] = { 4, 4 };
 
 	for (size_t i = 0; i < COUNT(refs); i++) {
-		TEST_ASSERT_EQUAL(0, ref_layout(&plan, msg_type_by_name(refs[i])));
-		TEST_ASSERT_EQUAL_MESSAGE(parts[i], plan.n, refs[i]);
+		TEST_ASSERT_EQUAL(0, ref_layout(&layout, msg_type_by_name(refs[i])));
+		TEST_ASSERT_EQUAL_MESSAGE(parts[i], layout.n, refs[i]);
 	}
 }
 
@@ -389,7 +389,7 @@ TEST(a_type_with_groups_cannot_be_a_reference)
 	static const char *const none[] = { "joint-state", "clock", "force-torque", "imu" };
 
 	for (size_t i = 0; i < COUNT(none); i++)
-		TEST_ASSERT_EQUAL_MESSAGE(-EINVAL, ref_layout(&plan, msg_type_by_name(none[i])), none[i]);
+		TEST_ASSERT_EQUAL_MESSAGE(-EINVAL, ref_layout(&layout, msg_type_by_name(none[i])), none[i]);
 }
 
 /* ---- a type as none is yet ---- */
@@ -419,10 +419,10 @@ TEST(every_kind_of_field)
 		uint32_t plain, many, colours[2];
 		char names[4][MSG_NAME_SIZE];
 	} msg;
-	struct ref_rules r = { .plan = &plan, .incarnation = OWN, .max_ahead_ns = AHEAD };
+	struct ref_rules r = { .layout = &layout, .incarnation = OWN, .max_ahead_ns = AHEAD };
 
 	TEST_ASSERT_EQUAL(sizeof(msg), body.size);
-	TEST_ASSERT_EQUAL(0, ref_layout(&plan, &type));
+	TEST_ASSERT_EQUAL(0, ref_layout(&layout, &type));
 	msg_init(&msg, &type);
 	msg.header.for_incarnation = OWN;
 	msg.header.valid_until_ns = NOW;
@@ -458,16 +458,16 @@ TEST(as_many_fields_as_there_is_room_for)
 	struct msg_group body = { fields, REF_PARTS_MAX + 1, sizeof(msg) };
 	const struct msg_type type = { 2, 1, "made-up", &body, 1 };
 	struct {
-		struct ref_layout plan;
+		struct ref_layout layout;
 		struct ref_part behind;
 	} full = { .behind = { .at = sizeof(msg) - sizeof(double), .room = 1, .real = true } };
 
 	for (size_t i = 1; i < COUNT(fields); i++)
 		fields[i] = (struct msg_field)FIELD("real", f64, 8, );
-	TEST_ASSERT_EQUAL(0, ref_layout(&full.plan, &type));
-	TEST_ASSERT_EQUAL(REF_PARTS_MAX, full.plan.n);
-	TEST_ASSERT_EQUAL_PTR(&full.behind, full.plan.parts + full.plan.n);
-	rules.plan = &full.plan;
+	TEST_ASSERT_EQUAL(0, ref_layout(&full.layout, &type));
+	TEST_ASSERT_EQUAL(REF_PARTS_MAX, full.layout.n);
+	TEST_ASSERT_EQUAL_PTR(&full.behind, full.layout.parts + full.layout.n);
+	rules.layout = &full.layout;
 	rules.count = 0;
 	msg_init(&msg, &type);
 	msg.header.for_incarnation = OWN;
@@ -475,7 +475,7 @@ TEST(as_many_fields_as_there_is_room_for)
 	msg.real[REF_PARTS_MAX] = NAN;
 	TEST_ASSERT_EQUAL(REF_TAKEN, ref_check(&msg, sizeof(msg), &rules, NOW));
 	body.n++;
-	TEST_ASSERT_EQUAL(-EINVAL, ref_layout(&full.plan, &type));
+	TEST_ASSERT_EQUAL(-EINVAL, ref_layout(&full.layout, &type));
 }
 
 /* A type that has no joints cannot have as many as the driver. */

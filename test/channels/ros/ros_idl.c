@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "channels/ros/ros_inside.h"
+#include "channels/ros/ros_layout.h"
 #include "channels/ros/ros_own.h"
-#include "channels/ros/ros_plan.h"
 
 static const char *const idl_kinds[] = {
 	[MSG_u8] = "uint8",	    [MSG_u16] = "uint16",  [MSG_u32] = "uint32",   [MSG_u64] = "uint64",
@@ -74,7 +74,7 @@ size_t ros_own_idl(char *text, size_t size, const struct msg_group *group)
 	if (ros_is_message(group))
 		text_add(&o, "      std_msgs::msg::Header header;\n");
 	for (const struct msg_field *f = group->fields; f < group->fields + group->n; f++)
-		if (ros_plan_has(group, f))
+		if (ros_layout_has(group, f))
 			add_idl_field(&o, f);
 	text_add(&o, "    };\n  };\n};\n");
 	return o.len;

@@ -1,5 +1,5 @@
 /* How structs are copied: each run and stretch against its definition, step by step. */
-#include "channels/ros/ros_plan.h"
+#include "channels/ros/ros_layout.h"
 #include "test/lib/testcase.h"
 
 static bool is_plain(const struct ros_step *s)
@@ -8,9 +8,9 @@ static bool is_plain(const struct ros_step *s)
 }
 
 /* Plain numbers one behind the other, of at most that size behind the first. */
-static void is_long(const struct ros_plan *plan, size_t i, unsigned int most, unsigned int bytes, unsigned int steps)
+static void is_long(const struct ros_layout *l, size_t i, unsigned int most, unsigned int bytes, unsigned int steps)
 {
-	const struct ros_step *s = &plan->steps[i], *end = plan->steps + plan->n;
+	const struct ros_step *s = &l->steps[i], *end = l->steps + l->n;
 	unsigned int sum = is_plain(s) ? s->size * s->count : 0, n = 1;
 
 	for (const struct ros_step *next = s + 1; is_plain(s) && next < end && is_plain(next); next++, n++) {
@@ -22,13 +22,13 @@ static void is_long(const struct ros_plan *plan, size_t i, unsigned int most, un
 	TEST_ASSERT_EQUAL_UINT(n, steps);
 }
 
-static void check(const struct ros_plan *plan)
+static void check(const struct ros_layout *layout)
 {
-	for (size_t i = 0; i < plan->n; i++) {
-		const struct ros_step *s = &plan->steps[i];
+	for (size_t i = 0; i < layout->n; i++) {
+		const struct ros_step *s = &layout->steps[i];
 
-		is_long(plan, i, s->size, s->run_bytes, s->run_steps);
-		is_long(plan, i, sizeof(uint64_t), s->stretch_bytes, s->stretch_steps);
+		is_long(layout, i, s->size, s->run_bytes, s->run_steps);
+		is_long(layout, i, sizeof(uint64_t), s->stretch_bytes, s->stretch_steps);
 		if (s->kind == ROS_STEP_GROUPS)
 			check(s->group);
 	}
@@ -37,7 +37,7 @@ static void check(const struct ros_plan *plan)
 TEST(runs_and_stretches_are_as_long_as_can_be)
 {
 	for (size_t i = 0; i < msg_types_n; i++) {
-		TEST_ASSERT_GREATER_THAN_size_t(1, ros_plan_of(&msg_types[i])->n);
-		check(ros_plan_of(&msg_types[i]));
+		TEST_ASSERT_GREATER_THAN_size_t(1, ros_layout_of(&msg_types[i])->n);
+		check(ros_layout_of(&msg_types[i]));
 	}
 }

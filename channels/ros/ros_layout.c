@@ -1,5 +1,5 @@
-/* ros_plan.c: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once. */
-#include "channels/ros/ros_plan.h"
+/* ros_layout.c: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once. */
+#include "channels/ros/ros_layout.h"
 
 /* clang-format off */
 /* The steps of each struct, at most: one of each row, and those of the structs inside it. */
@@ -26,14 +26,14 @@ enum { STEPS = MSG_GROUPS(ADD) MSG_TYPES(ADD), PLANS = MSG_GROUPS(ONE) MSG_TYPES
 /* clang-format on */
 
 static struct ros_step steps[STEPS];
-static struct ros_plan plans[PLANS]; /* of the rows of msg_structs */
+static struct ros_layout plans[PLANS]; /* of the rows of msg_structs */
 
-bool ros_plan_has(const struct msg_group *group, const struct msg_field *field)
+bool ros_layout_has(const struct msg_group *group, const struct msg_field *field)
 {
 	return !msg_is_reserved(field) && !msg_is_count(group, field);
 }
 
-static const struct ros_plan *plan_of(const struct msg_group *group)
+static const struct ros_layout *plan_of(const struct msg_group *group)
 {
 	size_t i = 0;
 
@@ -118,12 +118,12 @@ __attribute__((constructor)) static void prepare(void)
 		struct ros_step *first = step;
 
 		step = add_steps(step, msg_structs[i].group, 0);
-		plans[i] = (struct ros_plan){ first, (size_t)(step - first) };
+		plans[i] = (struct ros_layout){ first, (size_t)(step - first) };
 		find_runs(first, step);
 	}
 }
 
-const struct ros_plan *ros_plan_of(const struct msg_type *type)
+const struct ros_layout *ros_layout_of(const struct msg_type *type)
 {
 	return &plans[msg_structs_n - msg_types_n + (size_t)(type - msg_types)]; /* msg_structs ends with the types */
 }

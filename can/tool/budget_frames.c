@@ -1,4 +1,4 @@
-/* budget_plan.c: canbudget over the frames that drivers declare: reading, table, JSON. */
+/* budget_frames.c: canbudget over the frames that drivers declare: reading, table, JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "can/tool/budget_plan.h"
+#include "can/tool/budget_frames.h"
 #include "config/base/json.h"
 #include "config/settings/program.h"
 
@@ -35,12 +35,12 @@ static char *read_all(FILE *from, size_t *len)
 	return text;
 }
 
-static int take(struct traffic *plan, const char *name, const char *text, size_t len)
+static int take(struct traffic *traffic, const char *name, const char *text, size_t len)
 {
-	return traffic_read(plan, name, text, len, &program_errors) ? PROGRAM_WRONG : 0;
+	return traffic_read(traffic, name, text, len, &program_errors) ? PROGRAM_WRONG : 0;
 }
 
-static int take_file(struct traffic *plan, const char *path)
+static int take_file(struct traffic *traffic, const char *path)
 {
 	FILE *from = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	size_t len = 0;
@@ -50,7 +50,7 @@ static int take_file(struct traffic *plan, const char *path)
 	if (!text || ferror(from))
 		status = program_fail("%s: %s", path, strerror(errno));
 	else
-		status = take(plan, path, text, len);
+		status = take(traffic, path, text, len);
 	if (from && from != stdin)
 		fclose(from);
 	free(text);
@@ -73,7 +73,7 @@ static void run_achstart(const char *launch)
 	_exit(PROGRAM_FAILED);
 }
 
-static int take_launch(struct traffic *plan, const char *launch)
+static int take_launch(struct traffic *traffic, const char *launch)
 {
 	int ends[2], status, how = 0;
 	size_t len = 0;
@@ -100,43 +100,44 @@ static int take_launch(struct traffic *plan, const char *launch)
 	else if (!WIFEXITED(how))
 		status = program_fail("achstart --frames %s was killed", launch);
 	else
-		status = WEXITSTATUS(how) ? WEXITSTATUS(how) : take(plan, launch, text, len);
+		status = WEXITSTATUS(how) ? WEXITSTATUS(how) : take(traffic, launch, text, len);
 	free(text);
 	return status;
 }
 
-int budget_plan_open(struct traffic *plan, const char *launch, const struct settings_strings *files)
+int budget_frames_open(struct traffic *traffic, const char *launch, const struct settings_strings *files)
 {
-	int status = launch ? take_launch(plan, launch) : 0;
+	int status = launch ? take_launch(traffic, launch) : 0;
 
 	for (size_t i = 0; i < files->n && !status; i++)
-		status = take_file(plan, files->item[i]);
+		status = take_file(traffic, files->item[i]);
 	return status;
 }
 
 /* ---- clashes ---- */
 
-static const struct traffic_row *clash_of(const struct traffic *plan, size_t i)
+static const struct traffic_row *clash_of(const struct traffic *traffic, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
-		if (traffic_clash(&plan->rows[i], &plan->rows[j]))
-			return &plan->rows[j];
+		if (traffic_clash(&traffic->rows[i], &traffic->rows[j]))
+			return &traffic->rows[j];
 	return NULL;
 }
 
 /* One for each identifier. */
-static bool is_new_clash(const struct traffic *plan, size_t i)
+static bool is_new_clash(const struct traffic *traffic, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
-		if (plan->rows[j].bus == plan->rows[i].bus && plan->rows[j].id == plan->rows[i].id && clash_of(plan, j))
+		if (traffic->rows[j].bus == traffic->rows[i].bus && traffic->rows[j].id == traffic->rows[i].id &&
+		    clash_of(traffic, j))
 			return false;
-	return clash_of(plan, i);
+	return clash_of(traffic, i);
 }
 
-static const char *sender_text(char text[TEXT_NAME_MAX + 16], const struct traffic *plan, unsigned int driver,
+static const char *sender_text(char text[TEXT_NAME_MAX + 16], const struct traffic *traffic, unsigned int driver,
 			       bool device)
 {
-	snprintf(text, TEXT_NAME_MAX + 16, "%s%s", device ? "device of " : "", plan->drivers[driver].name);
+	snprintf(text, TEXT_NAME_MAX + 16, "%s%s", device ? "device of " : "", traffic->drivers[driver].name);
 	return text;
 }
 
@@ -149,20 +150,20 @@ static bool same(const struct traffic_frame *a, const struct traffic_frame *b)
 	       a->r.burst == b->r.burst && a->r.response_ns == b->r.response_ns;
 }
 
-static bool shown_before(const struct traffic *plan, size_t i)
+static bool shown_before(const struct traffic *traffic, size_t i)
 {
-	for (size_t j = i; j-- > 0 && plan->frames[j].bus == plan->frames[i].bus;)
-		if (same(&plan->frames[j], &plan->frames[i]))
+	for (size_t j = i; j-- > 0 && traffic->frames[j].bus == traffic->frames[i].bus;)
+		if (same(&traffic->frames[j], &traffic->frames[i]))
 			return true;
 	return false;
 }
 
-static unsigned int alike(const struct traffic *plan, size_t i)
+static unsigned int alike(const struct traffic *traffic, size_t i)
 {
 	unsigned int n = 0;
 
-	for (size_t j = i; j < plan->frames_n; j++)
-		n += same(&plan->frames[j], &plan->frames[i]) ? plan->frames[j].r.burst : 0;
+	for (size_t j = i; j < traffic->frames_n; j++)
+		n += same(&traffic->frames[j], &traffic->frames[i]) ? traffic->frames[j].r.burst : 0;
 	return n;
 }
 
@@ -171,37 +172,37 @@ static const char *bound_text(char text[16], int64_t ns)
 	return ns == RESPONSE_NEVER ? "never" : budget_time_text(text, ns);
 }
 
-static void print_frame(const struct traffic *plan, size_t i)
+static void print_frame(const struct traffic *traffic, size_t i)
 {
-	const struct traffic_frame *f = &plan->frames[i];
+	const struct traffic_frame *f = &traffic->frames[i];
 	char id[BUDGET_ID_MAX], from[TEXT_NAME_MAX + 16], text[4][16];
 
-	if (!f->r.period_ns || shown_before(plan, i))
+	if (!f->r.period_ns || shown_before(traffic, i))
 		return;
 	budget_id_text(id, f->id);
 	printf("%-8s  %-22s  %5u  %3u%s  %7s  %7s  %8s  %8s%s\n", id,
-	       sender_text(from, plan, f->driver, f->kind != TRAFFIC_SENT), alike(plan, i), f->len,
+	       sender_text(from, traffic, f->driver, f->kind != TRAFFIC_SENT), alike(traffic, i), f->len,
 	       f->flags & FRAME_FD ? "F" : " ", budget_time_text(text[0], f->r.period_ns),
 	       budget_time_text(text[1], f->r.time_ns), bound_text(text[2], f->r.response_ns),
 	       f->deadline_ns ? budget_time_text(text[3], f->deadline_ns) : "-", f->late ? "  LATE" : "");
 }
 
-static void print_bus(const struct traffic *plan, unsigned int b)
+static void print_bus(const struct traffic *traffic, unsigned int b)
 {
-	printf("\n%s\n%-8s  %-22s  %5s  %4s  %7s  %7s  %8s  %8s\n", plan->buses[b].name, "id", "from", "count", "len ",
-	       "every", "takes", "at worst", "deadline");
-	for (size_t i = 0; i < plan->frames_n; i++)
-		if (plan->frames[i].bus == b)
-			print_frame(plan, i);
-	if (plan->buses[b].any)
+	printf("\n%s\n%-8s  %-22s  %5s  %4s  %7s  %7s  %8s  %8s\n", traffic->buses[b].name, "id", "from", "count",
+	       "len ", "every", "takes", "at worst", "deadline");
+	for (size_t i = 0; i < traffic->frames_n; i++)
+		if (traffic->frames[i].bus == b)
+			print_frame(traffic, i);
+	if (traffic->buses[b].any)
 		printf("%u kinds of frames are sent at any time: each may block others once, and has no bound\n",
-		       plan->buses[b].any);
+		       traffic->buses[b].any);
 }
 
-static bool is_used(const struct traffic *plan, unsigned int b)
+static bool is_used(const struct traffic *traffic, unsigned int b)
 {
-	for (size_t i = 0; i < plan->rows_n; i++)
-		if (plan->rows[i].bus == b)
+	for (size_t i = 0; i < traffic->rows_n; i++)
+		if (traffic->rows[i].bus == b)
 			return true;
 	return false;
 }
@@ -212,19 +213,19 @@ static const char *data_text(char text[16], uint32_t bitrate)
 	return bitrate ? text : "-";
 }
 
-static int print_buses(const struct traffic *plan)
+static int print_buses(const struct traffic *traffic)
 {
 	char text[3][16];
 
 	printf("%-16s  %8s  %8s  %6s  %6s  %8s  %s\n", "bus", "bit rate", "data", "least", "most", "frames/s",
 	       "room for modules at 100 Hz");
-	for (unsigned int b = 0; b < plan->buses_n; b++) {
-		const struct traffic_bus *bus = &plan->buses[b];
-		const int room = is_used(plan, b) ? traffic_room(plan, b, MODULE_NS) : 0;
+	for (unsigned int b = 0; b < traffic->buses_n; b++) {
+		const struct traffic_bus *bus = &traffic->buses[b];
+		const int room = is_used(traffic, b) ? traffic_room(traffic, b, MODULE_NS) : 0;
 
 		if (room < 0)
 			return program_fail("no memory");
-		if (is_used(plan, b))
+		if (is_used(traffic, b))
 			printf("%-16s  %8" PRIu32 "  %8s  %6s  %6s  %8.0f  %d%s\n", bus->name, bus->bitrate,
 			       data_text(text[2], bus->data_bitrate), budget_percent_text(text[0], bus->load_least),
 			       budget_percent_text(text[1], bus->load_most), bus->hz, room,
@@ -233,66 +234,66 @@ static int print_buses(const struct traffic *plan)
 	return 0;
 }
 
-static int print_misses(const struct traffic *plan)
+static int print_misses(const struct traffic *traffic)
 {
 	char advice[TRAFFIC_ADVICE_MAX], from[2][TEXT_NAME_MAX + 16], id[BUDGET_ID_MAX], load[16];
 	int late = 0;
 
-	for (size_t i = 0; i < plan->rows_n; i++) {
-		const struct traffic_row *row = &plan->rows[i], *other = clash_of(plan, i);
+	for (size_t i = 0; i < traffic->rows_n; i++) {
+		const struct traffic_row *row = &traffic->rows[i], *other = clash_of(traffic, i);
 
-		if (!is_new_clash(plan, i))
+		if (!is_new_clash(traffic, i))
 			continue;
-		late = BUDGET_PLAN_LATE;
+		late = BUDGET_FRAMES_LATE;
 		budget_id_text(id, row->id);
 		printf("%s: identifier %s is sent by %s and by %s: give one of them other ids, or another bus\n",
-		       plan->buses[row->bus].name, id, sender_text(from[0], plan, other->driver, !other->tx),
-		       sender_text(from[1], plan, row->driver, !row->tx));
+		       traffic->buses[row->bus].name, id, sender_text(from[0], traffic, other->driver, !other->tx),
+		       sender_text(from[1], traffic, row->driver, !row->tx));
 	}
-	for (unsigned int b = 0; b < plan->buses_n; b++) {
-		if (traffic_fits(plan, b))
+	for (unsigned int b = 0; b < traffic->buses_n; b++) {
+		if (traffic_fits(traffic, b))
 			continue;
-		late = BUDGET_PLAN_LATE;
-		if (traffic_advice(plan, b, advice))
+		late = BUDGET_FRAMES_LATE;
+		if (traffic_advice(traffic, b, advice))
 			return program_fail("no memory");
-		printf("%s does not fit: load %s, %u kinds of frames late: %s\n", plan->buses[b].name,
-		       budget_percent_text(load, plan->buses[b].load_most), plan->buses[b].late, advice);
+		printf("%s does not fit: load %s, %u kinds of frames late: %s\n", traffic->buses[b].name,
+		       budget_percent_text(load, traffic->buses[b].load_most), traffic->buses[b].late, advice);
 	}
 	return late;
 }
 
-static void print_offsets(const struct traffic *plan)
+static void print_offsets(const struct traffic *traffic)
 {
 	const char *comma = "\noffsets that spread the ticks of drivers on one bus: ";
 
-	for (size_t i = 0; i < plan->drivers_n; i++)
-		if (plan->drivers[i].offset_ns) {
+	for (size_t i = 0; i < traffic->drivers_n; i++)
+		if (traffic->drivers[i].offset_ns) {
 			char text[16];
 
-			printf("%s%s +%s", comma, plan->drivers[i].name,
-			       budget_time_text(text, plan->drivers[i].offset_ns));
+			printf("%s%s +%s", comma, traffic->drivers[i].name,
+			       budget_time_text(text, traffic->drivers[i].offset_ns));
 			comma = ", ";
 		}
 	if (*comma == ',')
 		printf("\n");
 }
 
-static int show_text(const struct traffic *plan)
+static int show_text(const struct traffic *traffic)
 {
-	int late = print_buses(plan);
+	int late = print_buses(traffic);
 
 	if (!late)
-		late = print_misses(plan);
-	for (unsigned int b = 0; b < plan->buses_n; b++)
-		if (is_used(plan, b))
-			print_bus(plan, b);
-	print_offsets(plan);
+		late = print_misses(traffic);
+	for (unsigned int b = 0; b < traffic->buses_n; b++)
+		if (is_used(traffic, b))
+			print_bus(traffic, b);
+	print_offsets(traffic);
 	return late;
 }
 
 /* ---- JSON ---- */
 
-static void write_frame(struct json *j, const struct traffic *plan, const struct traffic_frame *f)
+static void write_frame(struct json *j, const struct traffic *traffic, const struct traffic_frame *f)
 {
 	static const char *const kinds[] = {
 		[TRAFFIC_SENT] = "sent", [TRAFFIC_ANSWER] = "answer", [TRAFFIC_CYCLIC] = "cyclic"
@@ -307,7 +308,7 @@ static void write_frame(struct json *j, const struct traffic *plan, const struct
 	json_bool(j, "fd", f->flags & FRAME_FD);
 	json_bool(j, "brs", f->flags & FRAME_BRS);
 	json_text(j, "kind", kinds[f->kind]);
-	json_text(j, "driver", plan->drivers[f->driver].name);
+	json_text(j, "driver", traffic->drivers[f->driver].name);
 	json_uint(j, "len", f->len);
 	json_int(j, "time_ns", f->r.time_ns);
 	json_uint_or_null(j, "period_ns", (uint64_t)f->r.period_ns);
@@ -319,13 +320,13 @@ static void write_frame(struct json *j, const struct traffic *plan, const struct
 	json_end(j);
 }
 
-static int write_bus(struct json *j, const struct traffic *plan, unsigned int b)
+static int write_bus(struct json *j, const struct traffic *traffic, unsigned int b)
 {
-	const struct traffic_bus *bus = &plan->buses[b];
-	const int room = traffic_room(plan, b, MODULE_NS);
+	const struct traffic_bus *bus = &traffic->buses[b];
+	const int room = traffic_room(traffic, b, MODULE_NS);
 	char advice[TRAFFIC_ADVICE_MAX];
 
-	if (room < 0 || (!traffic_fits(plan, b) && traffic_advice(plan, b, advice)))
+	if (room < 0 || (!traffic_fits(traffic, b) && traffic_advice(traffic, b, advice)))
 		return program_fail("no memory");
 	json_object(j, NULL);
 	json_text(j, "name", bus->name);
@@ -334,39 +335,39 @@ static int write_bus(struct json *j, const struct traffic *plan, unsigned int b)
 	json_fixed(j, "load_least", 6, bus->load_least);
 	json_fixed(j, "load_most", 6, bus->load_most);
 	json_fixed(j, "rate_hz", 3, bus->hz);
-	json_bool(j, "fits", traffic_fits(plan, b));
+	json_bool(j, "fits", traffic_fits(traffic, b));
 	json_uint(j, "late", bus->late);
 	json_uint(j, "any_time", bus->any);
 	json_int(j, "room_100hz", room);
-	json_text(j, "advice", traffic_fits(plan, b) ? NULL : advice);
+	json_text(j, "advice", traffic_fits(traffic, b) ? NULL : advice);
 	json_array(j, "frames");
-	for (size_t i = 0; i < plan->frames_n; i++)
-		if (plan->frames[i].bus == b)
-			write_frame(j, plan, &plan->frames[i]);
+	for (size_t i = 0; i < traffic->frames_n; i++)
+		if (traffic->frames[i].bus == b)
+			write_frame(j, traffic, &traffic->frames[i]);
 	json_end(j);
 	json_end(j);
-	return traffic_fits(plan, b) ? 0 : BUDGET_PLAN_LATE;
+	return traffic_fits(traffic, b) ? 0 : BUDGET_FRAMES_LATE;
 }
 
-static bool write_clashes(struct json *j, const struct traffic *plan)
+static bool write_clashes(struct json *j, const struct traffic *traffic)
 {
 	bool any = false;
 
 	json_array(j, "clashes");
-	for (size_t i = 0; i < plan->rows_n; i++) {
-		const struct traffic_row *row = &plan->rows[i], *other = clash_of(plan, i);
+	for (size_t i = 0; i < traffic->rows_n; i++) {
+		const struct traffic_row *row = &traffic->rows[i], *other = clash_of(traffic, i);
 		char id[BUDGET_ID_MAX];
 
-		if (!is_new_clash(plan, i))
+		if (!is_new_clash(traffic, i))
 			continue;
 		any = true;
 		budget_id_text(id, row->id);
 		json_object(j, NULL);
-		json_text(j, "bus", plan->buses[row->bus].name);
+		json_text(j, "bus", traffic->buses[row->bus].name);
 		json_text(j, "id", id);
 		json_array(j, "drivers");
-		json_text(j, NULL, plan->drivers[other->driver].name);
-		json_text(j, NULL, plan->drivers[row->driver].name);
+		json_text(j, NULL, traffic->drivers[other->driver].name);
+		json_text(j, NULL, traffic->drivers[row->driver].name);
 		json_end(j);
 		json_end(j);
 	}
@@ -374,30 +375,30 @@ static bool write_clashes(struct json *j, const struct traffic *plan)
 	return any;
 }
 
-static int show_json(const struct traffic *plan)
+static int show_json(const struct traffic *traffic)
 {
 	struct json j = json_to(stdout);
 	int late = 0;
 
 	json_object(&j, NULL);
-	json_int(&j, "reply_ns", plan->reply_ns);
-	json_int(&j, "jitter_ns", plan->jitter_ns);
+	json_int(&j, "reply_ns", traffic->reply_ns);
+	json_int(&j, "jitter_ns", traffic->jitter_ns);
 	json_array(&j, "buses");
-	for (unsigned int b = 0; b < plan->buses_n && late <= BUDGET_PLAN_LATE; b++)
-		if (is_used(plan, b)) {
-			const int status = write_bus(&j, plan, b);
+	for (unsigned int b = 0; b < traffic->buses_n && late <= BUDGET_FRAMES_LATE; b++)
+		if (is_used(traffic, b)) {
+			const int status = write_bus(&j, traffic, b);
 
 			late = status > late ? status : late;
 		}
 	json_end(&j);
-	if (write_clashes(&j, plan) && !late)
-		late = BUDGET_PLAN_LATE;
+	if (write_clashes(&j, traffic) && !late)
+		late = BUDGET_FRAMES_LATE;
 	json_array(&j, "drivers");
-	for (size_t i = 0; i < plan->drivers_n; i++) {
+	for (size_t i = 0; i < traffic->drivers_n; i++) {
 		json_object(&j, NULL);
-		json_text(&j, "name", plan->drivers[i].name);
-		json_uint_or_null(&j, "tick_ns", (uint64_t)plan->drivers[i].tick_ns);
-		json_int(&j, "offset_ns", plan->drivers[i].offset_ns);
+		json_text(&j, "name", traffic->drivers[i].name);
+		json_uint_or_null(&j, "tick_ns", (uint64_t)traffic->drivers[i].tick_ns);
+		json_int(&j, "offset_ns", traffic->drivers[i].offset_ns);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -406,7 +407,7 @@ static int show_json(const struct traffic *plan)
 	return late;
 }
 
-int budget_plan_show(const struct traffic *plan, bool json)
+int budget_frames_show(const struct traffic *traffic, bool json)
 {
-	return json ? show_json(plan) : show_text(plan);
+	return json ? show_json(traffic) : show_text(traffic);
 }

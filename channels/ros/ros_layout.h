@@ -1,4 +1,4 @@
-/* ros_plan.h: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once.
+/* ros_layout.h: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once.
  *
  * A struct is a list of steps, one of each field, with those of a struct inside it in its place.  Numbers have no
  * padding in memory, and CDR aligns a number to its size.  So of numbers one behind the other in memory
@@ -8,8 +8,8 @@
  *
  * and is copied at once.
  */
-#ifndef CHANNELS_ROS_ROS_PLAN_H
-#define CHANNELS_ROS_ROS_PLAN_H
+#ifndef CHANNELS_ROS_ROS_LAYOUT_H
+#define CHANNELS_ROS_ROS_LAYOUT_H
 
 #include "channels/msg/msg.h"
 
@@ -25,18 +25,18 @@ struct ros_step {
 	uint16_t count_offset;
 	uint16_t run_bytes, stretch_bytes; /* that begin here; 0: this is not a number, or counted */
 	uint16_t run_steps, stretch_steps; /* at least 1 */
-	const struct ros_plan *group;
+	const struct ros_layout *group;
 };
 
-struct ros_plan {
+struct ros_layout {
 	const struct ros_step *steps;
 	size_t n;
 };
 
 /* Of a row of msg_types. */
-const struct ros_plan *ros_plan_of(const struct msg_type *type);
+const struct ros_layout *ros_layout_of(const struct msg_type *type);
 
 /* What endplate_msgs has of a struct: all but counts and reserved places. */
-bool ros_plan_has(const struct msg_group *group, const struct msg_field *field);
+bool ros_layout_has(const struct msg_group *group, const struct msg_field *field);
 
 #endif
