@@ -256,16 +256,16 @@ int64_t endplate_now_ns(void)
 static enum msg_level read_level(struct endplate *r, int64_t now_ns)
 {
 	struct estop *e = &r->estop;
-	struct estop_kept kept = { 0 };
+	struct estop_kept saved = { 0 };
 	struct endplate_front front;
 
 	estop_maintain(e, now_ns);
 	for (struct endplate_device *d = r->devices; d && e->channel[0].open; d = d->next)
 		if (d->seen && !endplate_peek_front(d, &front, now_ns) && front.header.type == d->type->number &&
 		    front.header.t_publish_ns > now_ns - d->max_age_ns)
-			estop_lower_add(&kept, &front.common, e->boot, e->channel[0].chan.handle->id);
-	if (kept.base)
-		estop_rule_start(&e->rule, &kept, e->boot);
+			estop_lower_add(&saved, &front.common, e->boot, e->channel[0].chan.handle->id);
+	if (saved.base)
+		estop_rule_start(&e->rule, &saved, e->boot);
 	return estop_read(e, now_ns);
 }
 

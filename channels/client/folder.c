@@ -216,15 +216,15 @@ int folder_enter(const char *name, int flags)
 int folder_robot_write(const char *name, struct error_sink *errors)
 {
 	const char *prefix = getenv("ENDPLATE_PREFIX"), *channels = getenv("ACH_DIR");
-	char text[ROBOT_TEXT_MAX], kept[ROBOT_TEXT_MAX];
+	char text[ROBOT_TEXT_MAX], saved[ROBOT_TEXT_MAX];
 	int status;
 	const int len = snprintf(text, sizeof(text), "name %s\nprefix %s\nchannels %s\nend\n", name,
 				 prefix ? prefix : "", channels ? channels : "");
 
 	if (len >= (int)sizeof(text))
 		return error_refuse(errors, -ENAMETOOLONG, "ENDPLATE_PREFIX or ACH_DIR is too long");
-	if (safe_path_read(run_fd, "robot", kept, sizeof(kept), &(struct error_sink){ 0 }) == len &&
-	    !strcmp(kept, text))
+	if (safe_path_read(run_fd, "robot", saved, sizeof(saved), &(struct error_sink){ 0 }) == len &&
+	    !strcmp(saved, text))
 		status = 0;
 	else
 		status = safe_path_write(run_fd, "robot", 0640, text, (size_t)len);
@@ -271,7 +271,7 @@ static const char *const lefts[FOLDER_LEFTS] = { "runs", "wanted", "stopped", "d
 
 const char *folder_left_name(enum folder_left left)
 {
-	return left == FOLDER_RUNS || left == FOLDER_WANTED ? "gone" : lefts[left];
+	return left == FOLDER_RUNS || left == FOLDER_RESTART ? "gone" : lefts[left];
 }
 
 static bool left_of(const char *word, enum folder_left *left)
@@ -292,7 +292,7 @@ int folder_state_write(const char *name, const struct folder_state *s)
 				 "\nhash %016" PRIx64 "\nready %d\nready_ns %" PRId64 "\nspawned_ns %" PRId64
 				 "\nrestarts %" PRIu64 "\nleft %s\nlatches %" PRId64 "\nend\n",
 				 (int)s->pid, s->started, s->boot[0], s->boot[1], s->incarnation, s->hash, s->ready,
-				 s->ready_ns, s->spawned_ns, s->restarts, lefts[s->left], s->latches);
+				 s->ready_ns, s->spawned_ns, s->restarts, lefts[s->left_as], s->latches);
 
 	/* The folder is not made here: if it is missing, so are all the others, and rundir.c has to see that. */
 	int status = state_fd < 0 ? -ENOENT : safe_path_write(state_fd, name, 0600, text, (size_t)len);
@@ -342,7 +342,7 @@ int folder_state_read(const char *name, struct folder_state *s)
 		   " left %7s latches %" SCNd64 " %3s",
 		   &pid, &s->started, &s->boot[0], &s->boot[1], &s->incarnation, &s->hash, &ready, &s->ready_ns,
 		   &s->spawned_ns, &s->restarts, left, &s->latches, end);
-	if (n != 13 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left))
+	if (n != 13 || strcmp(end, "end") != 0 || pid < 0 || !left_of(left, &s->left_as))
 		return -EBADMSG;
 	s->pid = pid;
 	s->ready = ready;

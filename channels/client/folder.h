@@ -57,7 +57,7 @@ int folder_robot_write(const char *name, struct error_sink *errors);
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors);
 
 /* How a daemon was left, for another achstart.  Wanted: a new process was asked for, which has not begun yet. */
-enum folder_left { FOLDER_RUNS, FOLDER_WANTED, FOLDER_STOPPED, FOLDER_DONE, FOLDER_FAILED, FOLDER_LEFTS };
+enum folder_left { FOLDER_RUNS, FOLDER_RESTART, FOLDER_STOPPED, FOLDER_DONE, FOLDER_FAILED, FOLDER_LEFTS };
 
 const char *folder_left_name(enum folder_left left); /* of one without a process: "gone", "stopped" ... */
 
@@ -70,7 +70,7 @@ struct folder_state {
 	bool ready;	      /* it has said READY=1 */
 	int64_t ready_ns, spawned_ns;
 	uint64_t restarts;
-	enum folder_left left;
+	enum folder_left left_as;
 	int64_t latches; /* of the last state it published; -1: none.  Its successor reads it */
 };
 

@@ -122,11 +122,11 @@ static bool choose(const struct robot_choice_asked *asked, char *names, size_t s
 /* ---- contradictions ---- */
 
 /* The name of the robot in $ENDPLATE_RUN, or the folder's own, is another than --robot's. */
-static bool is_another(const struct robot_choice_asked *asked, const struct folder_robot *kept, const char *path)
+static bool is_another(const struct robot_choice_asked *asked, const struct folder_robot *saved, const char *path)
 {
 	const char *last = strrchr(path, '/');
 
-	return asked->robot && asked->run_given && strcmp(asked->robot, kept->name) != 0 &&
+	return asked->robot && asked->run_given && strcmp(asked->robot, saved->name) != 0 &&
 	       strcmp(asked->robot, last ? last + 1 : path) != 0;
 }
 
@@ -135,9 +135,9 @@ static const char *prefix_given(void)
 	return getenv("ENDPLATE_PREFIX");
 }
 
-static bool other_prefix(const struct folder_robot *kept)
+static bool other_prefix(const struct folder_robot *saved)
 {
-	return prefix_given() && strcmp(prefix_given(), kept->prefix) != 0;
+	return prefix_given() && strcmp(prefix_given(), saved->prefix) != 0;
 }
 
 void robot_choice_export(const char *prefix, const char *channels)
@@ -153,29 +153,29 @@ int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *
 {
 	const unsigned int lines = errors->count;
 	char path[RUN_PATH_MAX], names[256];
-	struct folder_robot kept;
+	struct folder_robot saved;
 	int status;
 
 	if (!choose(asked, names, sizeof(names)))
 		return error_refuse(errors, -EINVAL, "which robot? --robot takes one of %s", names);
 	if (run_path(path, NULL, &(struct error_sink){ 0 }))
 		return 1;
-	status = folder_robot_read(path, &kept, errors);
+	status = folder_robot_read(path, &saved, errors);
 	if (errors->count > lines && status != -EACCES) /* the connection decides that */
 		return status;
 	if (status)
 		return 1;
-	if (is_another(asked, &kept, path))
+	if (is_another(asked, &saved, path))
 		return error_refuse(errors, -EINVAL,
 				    "--robot %s: but ENDPLATE_RUN=%s is the folder of robot %s; "
 				    "unset the one or leave out the other",
-				    asked->robot, path, kept.name);
-	if (other_prefix(&kept))
+				    asked->robot, path, saved.name);
+	if (other_prefix(&saved))
 		return error_refuse(errors, -EINVAL,
 				    "ENDPLATE_PREFIX=%s: but the channels of robot %s (%s) begin with \"%s\"; "
 				    "unset it, or set ENDPLATE_RUN to the folder of the robot that you mean",
-				    prefix_given(), kept.name, path, kept.prefix);
-	robot_choice_export(kept.prefix, kept.channels);
+				    prefix_given(), saved.name, path, saved.prefix);
+	robot_choice_export(saved.prefix, saved.channels);
 	robot_choice_clock();
 	return 0;
 }
@@ -208,10 +208,10 @@ static void add(struct robot_choice *w, const char *robot, const char *prefix, c
 
 static void add_folder(struct robot_choice *w, const char *path)
 {
-	struct folder_robot kept;
+	struct folder_robot saved;
 
-	if (!folder_robot_read(path, &kept, &(struct error_sink){ 0 }))
-		add(w, kept.name, kept.prefix, kept.channels, path);
+	if (!folder_robot_read(path, &saved, &(struct error_sink){ 0 }))
+		add(w, saved.name, saved.prefix, saved.channels, path);
 }
 
 static void add_all_in(struct robot_choice *w, const char *folder)
@@ -245,7 +245,7 @@ void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choic
 	const char *channels = getenv("ACH_DIR");
 	char path[RUN_PATH_MAX], names[128];
 	struct folder places[PLACES];
-	struct folder_robot kept;
+	struct folder_robot saved;
 
 	memset(w, 0, sizeof(*w));
 	*path = 0;
@@ -255,16 +255,16 @@ void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choic
 		for (int i = 0; i < PLACES; i++)
 			add_all_in(w, places[i].path);
 	} else if (!run_path(path, NULL, &(struct error_sink){ 0 }) &&
-		   !folder_robot_read(path, &kept, &(struct error_sink){ 0 })) {
-		add(w, kept.name, kept.prefix, kept.channels, path);
-		if (is_another(asked, &kept, path)) {
+		   !folder_robot_read(path, &saved, &(struct error_sink){ 0 })) {
+		add(w, saved.name, saved.prefix, saved.channels, path);
+		if (is_another(asked, &saved, path)) {
 			snprintf(w->doubt, sizeof(w->doubt), "--robot %s: but ENDPLATE_RUN is the folder of robot %s",
-				 asked->robot, kept.name);
+				 asked->robot, saved.name);
 			add_named(w, path);
-		} else if (other_prefix(&kept)) {
+		} else if (other_prefix(&saved)) {
 			snprintf(w->doubt, sizeof(w->doubt),
 				 "ENDPLATE_PREFIX=%.60s: but the channels of robot %s begin with \"%.60s\"",
-				 prefix_given(), kept.name, kept.prefix);
+				 prefix_given(), saved.name, saved.prefix);
 		}
 	}
 	if (prefix_given() || !w->n)

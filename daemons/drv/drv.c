@@ -173,7 +173,7 @@ static void wake(struct drv *drv, uint32_t by)
 	if (by == DRV_WAKE_SIGNAL)
 		read_signals(drv, clock_now_ns());
 	else if (by == DRV_WAKE_BELL)
-		drv->rung = true;
+		drv->ref_wake_fired = true;
 	else if (by == DRV_WAKE_REMOVAL)
 		drv->removed = removal_read(&drv->removal);
 	else
@@ -192,12 +192,12 @@ static int loop(struct drv *drv)
 		n = clock_set_wait(drv->set, by, DRV_WAKE_BUS + MSG_BUSES, drv->due_ns);
 		if (n < 0)
 			return n;
-		drv->rung = drv->removed = false;
+		drv->ref_wake_fired = drv->removed = false;
 		for (unsigned int i = 0; i < drv->buses_n; i++)
 			drv->buses[i].quiet = bus_fd(drv->buses[i].bus) >= 0;
 		for (int i = 0; i < n; i++)
 			wake(drv, by[i]);
-		if (drv->rung)
+		if (drv->ref_wake_fired)
 			drv_bell_handle(drv);
 	}
 	report_end(&drv->report, clock_now_ns());

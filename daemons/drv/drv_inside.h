@@ -69,8 +69,8 @@ struct drv {
 	struct drv_seat *seat; /* NULL: it is alone in its process */
 	struct clock_set *set; /* all that the loop waits for, by DRV_WAKE_ */
 	struct port bell;      /* for ticks on references: another handle of their channel, for the set */
-	bool bell_hung;	       /* it is in the set */
-	bool rung;	       /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
+	bool ref_wake_added;   /* it is in the set */
+	bool ref_wake_fired;   /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
 
 	/* channels */
 	struct port state_port, ref_port, req_port, rep_port, clock_port;

@@ -267,9 +267,9 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 
 static void take_bell_away(struct drv *drv)
 {
-	if (drv->bell_hung)
+	if (drv->ref_wake_added)
 		clock_set_remove_channel(drv->set, &drv->bell.chan);
-	drv->bell_hung = false; /* which it stays if it cannot be waited for: then ticks run free, and say so */
+	drv->ref_wake_added = false; /* which it stays if it cannot be waited for: then ticks run free, and say so */
 }
 
 void drv_bell_attach(struct drv *drv)
@@ -281,7 +281,7 @@ void drv_bell_attach(struct drv *drv)
 		return;
 	port_close(&drv->bell);
 	snprintf(channel, sizeof(channel), "%s-ref", drv->setup.name);
-	drv->bell_hung =
+	drv->ref_wake_added =
 		!port_open(&drv->bell, channel, drv->ref_port.type, drv->ref_port.mode, &(struct error_sink){ 0 }) &&
 		!clock_set_add_channel(drv->set, &drv->bell.chan, DRV_WAKE_BELL);
 }
@@ -297,7 +297,7 @@ void drv_bell_handle(struct drv *drv)
 /* A reference that came after the answer and before this would ring no more: it is looked for once again. */
 void drv_bell_clear(struct drv *drv)
 {
-	if (!drv->rung)
+	if (!drv->ref_wake_fired)
 		return;
 	if (ach_flush(&drv->bell.chan) != ACH_OK) /* of a channel that was overwritten: it would ring for ever */
 		take_bell_away(drv);

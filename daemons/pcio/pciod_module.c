@@ -137,72 +137,73 @@ static struct pciod_move commanded(const struct drv_ref_command *command, bool s
 				    .stops = command->stops || stand };
 }
 
-static void carry_out(struct pciod_module *m, uint32_t actions, const struct pciod_goal *goal, struct pciod_deed *deed)
+static void carry_out(struct pciod_module *m, uint32_t actions, const struct pciod_tick_input *input,
+		      struct pciod_tick_output *output)
 {
 	if (actions & DRV_ACTUATOR_DO_HALT)
-		deed->what = PCIOD_DO_HALT;
+		output->what = PCIOD_DO_HALT;
 	if (actions & (DRV_ACTUATOR_DO_STAND | DRV_ACTUATOR_DO_BRAKE)) {
-		deed->what = actions & DRV_ACTUATOR_DO_STAND ? PCIOD_DO_STAND : PCIOD_DO_MOVE;
-		deed->move = (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true };
+		output->what = actions & DRV_ACTUATOR_DO_STAND ? PCIOD_DO_STAND : PCIOD_DO_MOVE;
+		output->move = (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true };
 	}
 	if (actions & DRV_ACTUATOR_DO_DRIVE) {
-		deed->what = PCIOD_DO_MOVE;
-		deed->move = commanded(goal->command, goal->stand);
+		output->what = PCIOD_DO_MOVE;
+		output->move = commanded(input->command, input->stand);
 		m->driven_rad = m->position_rad;
 		m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
 	}
 	if (actions & DRV_ACTUATOR_DO_RESET)
-		deed->what = PCIOD_DO_RESET;
+		output->what = PCIOD_DO_RESET;
 	if (actions & DRV_ACTUATOR_DO_HOME)
-		deed->what = PCIOD_DO_HOME;
+		output->what = PCIOD_DO_HOME;
 	if (actions & DRV_ACTUATOR_DO_TAKE_OVER)
-		pciod_module_forget(m, goal->now_ns);
+		pciod_module_forget(m, input->now_ns);
 }
 
 /* It lost its power and counts from elsewhere, or homing has given it another zero. */
-static bool jumped(const struct pciod_module *m, const struct pciod_goal *goal)
+static bool jumped(const struct pciod_module *m, const struct pciod_tick_input *input)
 {
-	const double s = goal->dt_s + (double)(m->t_ns[PCIOD_Q_POSITION] - m->driven_ns) / 1e9;
+	const double s = input->dt_s + (double)(m->t_ns[PCIOD_Q_POSITION] - m->driven_ns) / 1e9;
 
-	return fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * goal->limits->velocity_rad_s * s;
+	return fabs(m->position_rad - m->driven_rad) > JUMP_RAD + 2 * input->limits->velocity_rad_s * s;
 }
 
-static void live(struct pciod_module *m, const struct pciod_goal *goal, struct pciod_deed *deed)
+static void live(struct pciod_module *m, const struct pciod_tick_input *input, struct pciod_tick_output *output)
 {
 	const struct drv_actuator_goal w = {
-		.now_ns = goal->now_ns,
-		.halt = goal->halt,
-		.resets = goal->resets,
+		.now_ns = input->now_ns,
+		.halt = input->halt,
+		.resets = input->resets,
 		.resettable = m->known & PCIOD_Q_BIT_POSITION,
 		.stands = pciod_module_stands(m),
-		.jumped = jumped(m, goal),
-		.drive = m->phase == PCIOD_UP && pciod_module_knows(m) && goal->command,
-		.following = goal->following,
+		.jumped = jumped(m, input),
+		.drive = m->phase == PCIOD_UP && pciod_module_knows(m) && input->command,
+		.following = input->following,
 	};
 
-	carry_out(m, drv_actuator_tick(&m->a, &w), goal, deed);
+	carry_out(m, drv_actuator_tick(&m->a, &w), input, output);
 }
 
 /* ---- the tick ---- */
 
-void pciod_module_tick(struct pciod_module *m, const struct pciod_goal *goal, struct pciod_deed *deed)
+void pciod_module_tick(struct pciod_module *m, const struct pciod_tick_input *input, struct pciod_tick_output *output)
 {
-	memset(deed, 0, sizeof(*deed));
+	memset(output, 0, sizeof(*output));
 	m->fresh = 0;
-	m->paused_ns = goal->sample_paused_ns;
-	notice_silence(m, goal->now_ns, goal->paused_ns);
-	if (drv_actuator_silent(&m->a) && !probe(m, goal->now_ns))
+	m->paused_ns = input->sample_paused_ns;
+	notice_silence(m, input->now_ns, input->paused_ns);
+	if (drv_actuator_silent(&m->a) && !probe(m, input->now_ns))
 		return;
-	live(m, goal, deed);
-	deed->ask = PCIOD_SAMPLE;
-	if (drv_actuator_silent(&m->a) && goal->now_ns - m->heard_ns > PROBE_NS)
-		deed->ask = PCIOD_Q_BIT_STATE;
+	live(m, input, output);
+	output->ask = PCIOD_SAMPLE;
+	if (drv_actuator_silent(&m->a) && input->now_ns - m->heard_ns > PROBE_NS)
+		output->ask = PCIOD_Q_BIT_STATE;
 	if (m->phase == PCIOD_VERIFYING) {
-		deed->ask |= some_of(unverified(m) & ~m->asked, goal->verify_max);
-		deed->set_config = m->known & PCIOD_Q_BIT_CONFIG && !m->wrong && !m->a.reset_failed &&
-				   m->config != m->config_wanted && !m->config_ns;
+		output->ask |= some_of(unverified(m) & ~m->asked, input->verify_max);
+		output->set_config = m->known & PCIOD_Q_BIT_CONFIG && !m->wrong && !m->a.reset_failed &&
+				     m->config != m->config_wanted && !m->config_ns;
 	}
-	deed->ask &= ~m->asked;
+	output->ask &= ~m->asked;
 }
 
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns)

@@ -1,6 +1,6 @@
 /* pciod_module.h: one module, from the first question to the last halt.
  *
- *	pciod_module_tick(&m, &goal, &deed);	once a tick: what to put and what to ask
+ *	pciod_module_tick(&m, &input, &output);	once a tick: what to put and what to ask
  *	pciod_module_put(&m, question, now_ns);		of those that were asked
  *	pciod_module_answer(&m, question, ...);	or pciod_module_unanswered
  *	pciod_module_trouble(&m, code, text)	what is wrong with it, in words
@@ -115,7 +115,7 @@ struct pciod_module {
 void pciod_module_init(struct pciod_module *m, const struct pciod_settings *settings, unsigned int number,
 		       uint32_t state, const struct drv_actuator_before *before, int64_t now_ns);
 
-struct pciod_goal { /* of a tick */
+struct pciod_tick_input { /* of a tick */
 	int64_t now_ns;
 	int64_t paused_ns;		       /* of the time since it was asked: nobody's fault, */
 	int64_t sample_paused_ns;	       /* and of that since its oldest sample */
@@ -135,7 +135,7 @@ struct pciod_move {
 	bool stops; /* it brakes, or holds */
 };
 
-enum pciod_what {
+enum pciod_do {
 	PCIOD_DO_NOTHING,
 	PCIOD_DO_HALT,
 	PCIOD_DO_MOVE,
@@ -144,16 +144,16 @@ enum pciod_what {
 	PCIOD_DO_HOME,
 };
 
-struct pciod_deed {
-	enum pciod_what what;
+struct pciod_tick_output {
+	enum pciod_do what;
 	struct pciod_move move;
 	bool set_config; /* to config_wanted, beside the above */
 	uint32_t ask;	 /* bits of enum pciod_question; the answer to a move with state has the position, too */
 };
 
-void pciod_module_tick(struct pciod_module *m, const struct pciod_goal *goal, struct pciod_deed *deed);
+void pciod_module_tick(struct pciod_module *m, const struct pciod_tick_input *input, struct pciod_tick_output *output);
 
-/* It was asked: a frame of a deed that was not stays to be done. */
+/* Call for each question that was sent; what was not sent is asked again by the next tick. */
 void pciod_module_put(struct pciod_module *m, enum pciod_question question, int64_t now_ns);
 /* A reset was on the wire, perhaps long after. */
 void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns);

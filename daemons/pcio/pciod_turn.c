@@ -97,13 +97,14 @@ static void put_move(struct pciod *p, struct drv *drv, struct pciod_joint *j, co
 		drv_send(drv, j->sends[PCIO_SEND_MOVE], &frame);
 }
 
-static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const struct pciod_deed *deed, int64_t now_ns)
+static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const struct pciod_tick_output *output,
+		int64_t now_ns)
 {
 	struct pciod_module *m = &j->module;
 	struct frame frame;
 
-	j->want = deed->ask;
-	switch (deed->what) {
+	j->want = output->ask;
+	switch (output->what) {
 	case PCIOD_DO_NOTHING:
 		break;
 	case PCIOD_DO_HALT: /* a move that it overtakes must not follow it */
@@ -115,7 +116,7 @@ static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const s
 		break;
 	case PCIOD_DO_MOVE:
 	case PCIOD_DO_STAND:
-		put_move(p, drv, j, &deed->move, deed->what == PCIOD_DO_MOVE, now_ns);
+		put_move(p, drv, j, &output->move, output->what == PCIOD_DO_MOVE, now_ns);
 		break;
 	case PCIOD_DO_RESET:
 		pcio_encode_command(m->number, PCIO_RESET, &frame);
@@ -126,7 +127,7 @@ static void put(struct pciod *p, struct drv *drv, struct pciod_joint *j, const s
 		ask(p, drv, j, PCIO_SEND_HOME, PCIOD_Q_HOME, &frame, false, now_ns);
 		break;
 	}
-	if (deed->set_config && !pcio_encode_set(m->number, PCIO_CONFIG, m->config_wanted, &frame))
+	if (output->set_config && !pcio_encode_set(m->number, PCIO_CONFIG, m->config_wanted, &frame))
 		ask(p, drv, j, PCIO_SEND_COMMAND, PCIOD_Q_SET_CONFIG, &frame, false, now_ns);
 }
 
@@ -316,7 +317,7 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		const unsigned int share = VERIFY_AT_ONCE / p->buses[j->bus].modules;
 		/* Latched, it comes to rest and is left alone, but not with its last slow velocity command. */
 		const bool commanded_now = commanded && !(drv_latched(drv) && !(j->module.state & PCIO_STATE_MOVING));
-		const struct pciod_goal goal = {
+		const struct pciod_tick_input input = {
 			.now_ns = orders->now_ns,
 			.paused_ns = drv_paused_ns(drv, j->bus, j->module.waiting_ns),
 			.sample_paused_ns = drv_paused_ns(drv, j->bus, pciod_module_oldest_ns(&j->module)),
@@ -329,15 +330,15 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 			.following = orders->ref,
 			.verify_max = share > 2 ? share : 2,
 		};
-		struct pciod_deed deed;
+		struct pciod_tick_output output;
 
 		/* Also a reply that came too late, which answers nothing. */
 		if (drv_heard_ns(drv, j->receive) > j->module.heard_ns)
 			pciod_module_heard(&j->module, drv_heard_ns(drv, j->receive));
-		pciod_module_tick(&j->module, &goal, &deed);
+		pciod_module_tick(&j->module, &input, &output);
 		if (j->module.a.state != DRV_ACTUATOR_DRIVEN)
 			drv_not_driven(drv, i, j->module.a.from_rest);
-		put(p, drv, j, &deed, orders->now_ns);
+		put(p, drv, j, &output, orders->now_ns);
 	}
 	drv_hand_over(drv); /* what moves, before what may follow */
 	feed(p, drv, orders);

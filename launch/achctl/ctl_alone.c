@@ -99,7 +99,7 @@ static int wait_quiet(struct alone *a)
 
 static int next_epoch(struct alone *a, struct error_sink *errors)
 {
-	const struct epoch kept = epoch_read(), next = epoch_next(&kept, a->estop.epoch);
+	const struct epoch saved = epoch_read(), next = epoch_next(&saved, a->estop.epoch);
 	char path[RUN_PATH_MAX];
 	struct stat st;
 

@@ -39,7 +39,7 @@ struct start {
 	int stdin_fd;			    /* of a spare: it waits there; else -1 */
 	const struct kept_sockets *sockets; /* NULL: none */
 	char *listen_pid;		    /* of the environment: written by the new process */
-	struct folder_state *kept;
+	struct folder_state *saved;
 	int slot; /* of the virtual clock; 0: none */
 };
 
@@ -223,12 +223,12 @@ static char **make_environment(struct start *start, char run[ASSIGNMENT_MAX], ch
 /* ---- between vfork and exec ---- */
 
 /* Without it another achstart would not find the process, and start another. */
-static bool keep(const struct launch_daemon *daemon, struct folder_state *kept, int to)
+static bool keep(const struct launch_daemon *daemon, struct folder_state *saved, int to)
 {
 	int status;
 
-	folder_begin(kept, getpid());
-	status = folder_state_write(daemon->name, kept);
+	folder_begin(saved, getpid());
+	status = folder_state_write(daemon->name, saved);
 	if (status)
 		report(to, 's', -status);
 	return !status;
@@ -269,7 +269,7 @@ static _Noreturn void become(const struct start *start)
 	dup2(start->stdin_fd < 0 ? null : start->stdin_fd, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
-	if (start->kept && !keep(start->daemon, start->kept, start->to))
+	if (start->saved && !keep(start->daemon, start->saved, start->to))
 		_exit(111);
 	raise_oom_score(start->daemon);
 	schedule(start);
@@ -365,11 +365,11 @@ static int start_child(struct child *child, struct start *start, char *place, st
 }
 
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
-		const struct kept_sockets *sockets, struct folder_state *kept, struct error_sink *errors,
+		const struct kept_sockets *sockets, struct folder_state *saved, struct error_sink *errors,
 		struct error_sink *warnings)
 {
 	struct start start = {
-		.daemon = daemon, .path = path, .log_fd = log_fd, .stdin_fd = -1, .sockets = sockets, .kept = kept
+		.daemon = daemon, .path = path, .log_fd = log_fd, .stdin_fd = -1, .sockets = sockets, .saved = saved
 	};
 	char place[VIRTUAL_PLACE_MAX] = "";
 	int status;
@@ -405,14 +405,14 @@ int child_start_spare(struct child *child, const struct launch_daemon *daemon, c
 	return status;
 }
 
-int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *kept)
+int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *saved)
 {
 	char place[VIRTUAL_PLACE_MAX] = "";
 	ssize_t len;
 	int status, slot;
 
-	folder_begin(kept, child->pid);
-	status = kept->started ? folder_state_write(daemon->name, kept) : -ESRCH;
+	folder_begin(saved, child->pid);
+	status = saved->started ? folder_state_write(daemon->name, saved) : -ESRCH;
 	if (status)
 		return status;
 	slot = virtual_expect_spare(daemon, child->pid, place);
@@ -426,11 +426,11 @@ int child_use_spare(const struct child *child, const struct launch_daemon *daemo
 	return status;
 }
 
-int child_adopt(struct child *child, const struct folder_state *kept)
+int child_adopt(struct child *child, const struct folder_state *saved)
 {
-	const int pidfd = folder_pidfd(kept);
+	const int pidfd = folder_pidfd(saved);
 
-	*child = (struct child){ .pid = pidfd < 0 ? 0 : kept->pid, .pidfd = pidfd < 0 ? -1 : pidfd };
+	*child = (struct child){ .pid = pidfd < 0 ? 0 : saved->pid, .pidfd = pidfd < 0 ? -1 : pidfd };
 	if (child->pid)
 		settle(child->pid);
 	return pidfd < 0 ? pidfd : 0;

@@ -31,7 +31,7 @@ struct child {
  *
  * It gets the sockets as descriptors 3 and 4, with $LISTEN_FDS and $LISTEN_PID (sd_listen_fds(3)). */
 int child_start(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd,
-		const struct kept_sockets *sockets, struct folder_state *kept, struct error_sink *errors,
+		const struct kept_sockets *sockets, struct folder_state *saved, struct error_sink *errors,
 		struct error_sink *warnings);
 
 /* Starts a spare of a driver (daemons/drv/standby.h): *go is for child_use_spare, and to be closed.
@@ -39,14 +39,14 @@ int child_start(struct child *child, const struct launch_daemon *daemon, const c
 int child_start_spare(struct child *child, const struct launch_daemon *daemon, const char *path, int log_fd, int *go);
 /* Makes it the process of the daemon, which kept names from then on, as child_start does.  0; or -errno: it has ended,
  * or its state cannot be kept. */
-int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *kept);
+int child_use_spare(const struct child *child, const struct launch_daemon *daemon, int go, struct folder_state *saved);
 
 /* achstart takes this real-time priority.  Daemons are started with it, so that achstart does not wait for the turn of
  * an ordinary process; they get their own just before exec, or without one just after.  0 or -errno. */
 int child_take_priority(int priority);
 
 /* Takes over a process that is not our child, if that state still is its own.  0 or -ESRCH. */
-int child_adopt(struct child *child, const struct folder_state *kept);
+int child_adopt(struct child *child, const struct folder_state *saved);
 
 int child_signal(const struct child *child, int signal); /* to its group, by pidfd: never to another process */
 

@@ -31,7 +31,7 @@ static void add_daemon(struct status *to, const struct supervised *from, int64_t
 	d->pid = runs ? from->child.pid : 0;
 	d->spare = from->spare.child.pid;
 	d->incarnation = supervised_incarnation(from);
-	d->uptime_s = runs ? (double)(now_ns - from->kept.spawned_ns) / 1e9 : NAN;
+	d->uptime_s = runs ? (double)(now_ns - from->saved.spawned_ns) / 1e9 : NAN;
 	d->restarts = from->policy.restarts;
 	d->adopted = from->policy.adopted;
 	d->wanted = from->daemon->wanted;

@@ -150,8 +150,8 @@ static int make_states(struct supervisor *s, struct error_sink *errors)
 	if (status)
 		return status;
 	for (size_t i = 0; i < s->n; i++)
-		if (policy_has_process(&s->supervised[i].policy) || s->supervised[i].kept.left != FOLDER_RUNS)
-			folder_state_write(s->supervised[i].daemon->name, &s->supervised[i].kept);
+		if (policy_has_process(&s->supervised[i].policy) || s->supervised[i].saved.left_as != FOLDER_RUNS)
+			folder_state_write(s->supervised[i].daemon->name, &s->supervised[i].saved);
 	return 0;
 }
 

@@ -72,12 +72,12 @@ bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const c
 	return true;
 }
 
-bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon, struct folder_state *kept)
+bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon, struct folder_state *saved)
 {
 	spare->next_ns = spare->pause_ns = 0;
 	if (spare->go < 0)
 		return false;
-	if (child_use_spare(&spare->child, daemon, spare->go, kept)) {
+	if (child_use_spare(&spare->child, daemon, spare->go, saved)) {
 		end(spare);
 		return false;
 	}

@@ -25,6 +25,7 @@ bool spare_reap(struct spare *spare, int *status, int64_t now_ns);
 
 /* When the daemon is started: it takes over, and *child is the daemon's process, as after child_start.  false: there is
  * none. */
-bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon, struct folder_state *kept);
+bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon,
+	       struct folder_state *saved);
 
 #endif

@@ -184,7 +184,7 @@ static bool is_orphan(const struct supervised *d, pid_t pid)
 {
 	if (!policy_has_process(&d->policy) || !d->child.pid)
 		return true;
-	return pid != d->child.pid && folder_started(pid) < d->kept.started;
+	return pid != d->child.pid && folder_started(pid) < d->saved.started;
 }
 
 /* The descriptor comes first: the number may be reused before its environment is read. */
@@ -548,7 +548,7 @@ static void begin(struct supervisor *s, int64_t now_ns)
 		adopted |= supervised_adopt(s, &s->supervised[i], now_ns);
 	level_begin(s, adopted, now_ns);
 	for (size_t i = 0; i < s->n; i++)
-		before |= s->supervised[i].kept.incarnation != 0;
+		before |= s->supervised[i].saved.incarnation != 0;
 	if (before)
 		kill_all_orphans(s, now_ns);
 	links_init(&s->links, s->launch);

@@ -27,7 +27,7 @@ static int64_t later(int64_t a_ns, int64_t b_ns)
 
 static int64_t silent_ns(const struct supervisor *s, const struct supervised *d, int64_t now_ns)
 {
-	int64_t last_ns = later(s->late_ns, later(d->kept.spawned_ns, d->adopted_ns)), at_ns = 0;
+	int64_t last_ns = later(s->late_ns, later(d->saved.spawned_ns, d->adopted_ns)), at_ns = 0;
 
 	switch (d->daemon->alive) {
 	case LAUNCH_ALIVE_PROCESS:
@@ -57,7 +57,7 @@ static enum hung_verdict check_hang(struct supervisor *s, struct supervised *d, 
 		rundir_listen(s, now_ns);
 	silence_ns = silent_ns(s, d, now_ns);
 	hung_measure(&d->hung, d->child.pid, now_ns - silence_ns,
-		     !d->policy.adopted && now_ns - silence_ns == d->kept.spawned_ns, now_ns);
+		     !d->policy.adopted && now_ns - silence_ns == d->saved.spawned_ns, now_ns);
 	d->hung.facts.patience_ns = patience_ns;
 	return hung_verdict(&d->hung.facts);
 }
@@ -71,8 +71,8 @@ static bool is_hung(struct supervisor *s, struct supervised *d, int64_t patience
 static bool has_published(const struct supervised *d)
 {
 	if (d->daemon->alive == LAUNCH_ALIVE_STATE)
-		return d->published.there && d->published.header.t_publish_ns > d->kept.spawned_ns;
-	return d->watchdog_ns > d->kept.spawned_ns;
+		return d->published.there && d->published.header.t_publish_ns > d->saved.spawned_ns;
+	return d->watchdog_ns > d->saved.spawned_ns;
 }
 
 static bool is_stopped(const struct supervised *d)
@@ -100,7 +100,7 @@ static bool publishes(struct supervisor *s, struct supervised *d, int64_t now_ns
 uint32_t supervised_incarnation(const struct supervised *d)
 {
 	return d->daemon->alive == LAUNCH_ALIVE_STATE && has_published(d) ? d->published.header.incarnation
-									  : d->kept.incarnation;
+									  : d->saved.incarnation;
 }
 
 bool supervised_has_spoken(const struct supervised *d)
@@ -157,7 +157,7 @@ static void say_taken(struct supervisor *s, struct supervised *d, const char *li
 
 static void not_started(struct supervisor *s, struct supervised *d, enum policy_event event, int status, int64_t now_ns)
 {
-	d->kept.incarnation--;
+	d->saved.incarnation--;
 	snprintf(d->last_end, sizeof(d->last_end), "not started: %s", strerror(-status));
 	supervised_event(s, d, event, now_ns);
 }
@@ -182,7 +182,7 @@ static bool listens(struct supervisor *s, struct supervised *d, struct error_sin
 	return false;
 }
 
-static void spawn(struct supervisor *s, struct supervised *d, int64_t now_ns)
+static void start_process(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
 	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, d->daemon->name, "start" };
 	struct events_sink odd = { &s->events, now_ns, MSG_SEVERITY_WARNING, d->daemon->name, "start" };
@@ -192,19 +192,19 @@ static void spawn(struct supervisor *s, struct supervised *d, int64_t now_ns)
 	d->watchdog_ns = d->adopted_ns = 0;
 	*d->status = 0;
 	d->stuck = false;
-	d->kept = (struct folder_state){ .incarnation = d->kept.incarnation + 1,
-					 .hash = launch_hash(d->daemon),
-					 .spawned_ns = now_ns,
-					 .restarts = d->policy.restarts,
-					 .latches = d->kept.latches };
+	d->saved = (struct folder_state){ .incarnation = d->saved.incarnation + 1,
+					  .hash = launch_hash(d->daemon),
+					  .spawned_ns = now_ns,
+					  .restarts = d->policy.restarts,
+					  .latches = d->saved.latches };
 	channel_guard_before(&s->guard, d->daemon->name, d->policy.early_deaths > 0, say_mended, s);
 	if (!listens(s, d, &warnings, now_ns))
 		return;
-	if (spare_use(&d->spare, &d->child, d->daemon, &d->kept)) {
+	if (spare_use(&d->spare, &d->child, d->daemon, &d->saved)) {
 		status = 0;
 		hung_measure(&d->hung, d->child.pid, now_ns, false, now_ns); /* from now on, not from its start */
 	} else {
-		status = child_start(&d->child, d->daemon, d->path, d->log.fifo, &d->sockets, &d->kept, &errors,
+		status = child_start(&d->child, d->daemon, d->path, d->log.fifo, &d->sockets, &d->saved, &errors,
 				     &warnings);
 	}
 	if (status) {
@@ -252,7 +252,7 @@ static void kill_process(struct supervisor *s, struct supervised *d, enum policy
 
 static void keep(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
-	int status = folder_state_write(d->daemon->name, &d->kept);
+	int status = folder_state_write(d->daemon->name, &d->saved);
 
 	if (status)
 		supervised_say(s, d, now_ns, WARNING, "state-file", "its state cannot be kept: %s", strerror(-status));
@@ -262,30 +262,31 @@ static void keep(struct supervisor *s, struct supervised *d, int64_t now_ns)
 static void read_state(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
 	daemon_state_update(&d->published, now_ns);
-	if (!d->published.there || d->kept.latches == d->published.common.latches)
+	if (!d->published.there || d->saved.latches == d->published.common.latches)
 		return;
-	d->kept.latches = d->published.common.latches;
+	d->saved.latches = d->published.common.latches;
 	keep(s, d, now_ns);
 }
 
 /* So that the next achstart leaves it in that state.  A stop of the whole robot does not count: a daemon that it ends
  * is to run again. */
-static void keep_left(struct supervisor *s, struct supervised *d, int64_t now_ns)
+static void save_left_as(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
 	static const enum folder_left lefts[POLICY_STATES] = {
-		[POLICY_WAITING] = FOLDER_WANTED,  [POLICY_RESTARTING] = FOLDER_WANTED,
+		[POLICY_WAITING] = FOLDER_RESTART, [POLICY_RESTARTING] = FOLDER_RESTART,
 		[POLICY_STOPPED] = FOLDER_STOPPED, [POLICY_STOPPING] = FOLDER_STOPPED,
 		[POLICY_DONE] = FOLDER_DONE,	   [POLICY_FAILED] = FOLDER_FAILED,
 	};
 	enum folder_left left = lefts[d->policy.state];
 
 	if (s->stop_ns)
-		left = d->policy.state == POLICY_STOPPING && d->kept.left == FOLDER_RUNS ? FOLDER_WANTED : d->kept.left;
-	if (left == d->kept.left)
+		left = d->policy.state == POLICY_STOPPING && d->saved.left_as == FOLDER_RUNS ? FOLDER_RESTART
+											     : d->saved.left_as;
+	if (left == d->saved.left_as)
 		return;
-	d->kept.left = left;
+	d->saved.left_as = left;
 	if (left == FOLDER_FAILED)
-		d->kept.hash = launch_hash(d->daemon); /* with this file it was given up, whatever ran */
+		d->saved.hash = launch_hash(d->daemon); /* with this file it was given up, whatever ran */
 	keep(s, d, now_ns);
 }
 
@@ -295,13 +296,13 @@ static void carry_out(struct supervisor *s, struct supervised *d, enum policy_ev
 	if (actions & POLICY_DO_RAISE)
 		raise_level(s, d, now_ns);
 	if (!(actions & POLICY_DO_SPAWN)) /* which does it itself; the others first, for we may be killed behind them */
-		keep_left(s, d, now_ns);
+		save_left_as(s, d, now_ns);
 	if (actions & POLICY_DO_KILL)
 		kill_process(s, d, event, now_ns);
 	if (actions & POLICY_DO_TERM)
 		child_signal(&d->child, SIGTERM);
 	if (actions & POLICY_DO_SPAWN)
-		spawn(s, d, now_ns);
+		start_process(s, d, now_ns);
 	if (actions & POLICY_SAY_FAILED)
 		supervised_say(s, d, now_ns, FATAL, "failed", "given up: %s", d->policy.why);
 	if (actions & POLICY_SAY_LATE)
@@ -327,14 +328,14 @@ void supervised_event(struct supervisor *s, struct supervised *d, enum policy_ev
 
 static void become_ready(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
-	if (d->kept.ready)
+	if (d->saved.ready)
 		return;
-	d->kept.ready = true;
-	d->kept.ready_ns = now_ns;
+	d->saved.ready = true;
+	d->saved.ready_ns = now_ns;
 	*d->taken = 0;
 	keep(s, d, now_ns);
 	supervised_say(s, d, now_ns, INFO, "ready", "ready after %.3f s, process %d, incarnation %u",
-		       (double)(now_ns - d->kept.spawned_ns) / 1e9, (int)d->child.pid, supervised_incarnation(d));
+		       (double)(now_ns - d->saved.spawned_ns) / 1e9, (int)d->child.pid, supervised_incarnation(d));
 	supervised_event(s, d, POLICY_IS_READY, now_ns);
 }
 
@@ -414,14 +415,14 @@ void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns)
 	logs_end(&d->log, now_ns);
 	child_end_text(d->last_end, status);
 	snprintf(how, sizeof(how), "%s, up %.3f s, incarnation %u", d->last_end,
-		 (double)(now_ns - d->kept.spawned_ns) / 1e9, supervised_incarnation(d));
+		 (double)(now_ns - d->saved.spawned_ns) / 1e9, supervised_incarnation(d));
 	death = status == -1 ? POLICY_DIED : policy_death(status);
 	actions = policy_event(&d->policy, &d->daemon->rules, death, false, now_ns);
 	/* A restart comes before any report. */
 	if (actions & POLICY_DO_SPAWN)
 		carry_out(s, d, death, actions, now_ns);
 	else
-		keep_left(s, d, now_ns); /* the same: a process that reads the report may kill us */
+		save_left_as(s, d, now_ns); /* the same: a process that reads the report may kill us */
 	events_follow(&s->events, &d->event_port, &d->fault, now_ns);
 	if (actions & POLICY_SAY_TAKEN)
 		report_taken(s, d, how, now_ns);
@@ -464,7 +465,7 @@ bool supervised_keep_spare(const struct supervisor *s, struct supervised *d, int
 		!s->stop_ns && (ready || d->policy.state == POLICY_STARTING || d->policy.state == POLICY_BACKOFF ||
 				d->policy.state == POLICY_RESTARTING || d->policy.state == POLICY_KILLED);
 
-	return spare_keep(&d->spare, d->daemon, d->path, d->log.fifo, ready ? d->kept.ready_ns : CLOCK_NEVER, wanted,
+	return spare_keep(&d->spare, d->daemon, d->path, d->log.fifo, ready ? d->saved.ready_ns : CLOCK_NEVER, wanted,
 			  now_ns);
 }
 
@@ -510,48 +511,48 @@ void supervised_check_alive(struct supervisor *s, struct supervised *d, int64_t 
 
 bool supervised_adopt(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
-	struct folder_state kept;
-	const int status = folder_state_read(d->daemon->name, &kept);
+	struct folder_state saved;
+	const int status = folder_state_read(d->daemon->name, &saved);
 
 	if (status == -EBADMSG)
 		supervised_say(s, d, now_ns, WARNING, "state-file", "$RUN/state/%s is damaged: taken as not there",
 			       d->daemon->name);
 	if (status)
 		return false;
-	d->kept = (struct folder_state){ .incarnation = kept.incarnation,
-					 .hash = kept.hash,
-					 .restarts = kept.restarts,
-					 .left = kept.left,
-					 .latches = kept.latches };
-	d->policy.restarts = kept.restarts;
-	if (child_adopt(&d->child, &kept))
+	d->saved = (struct folder_state){ .incarnation = saved.incarnation,
+					  .hash = saved.hash,
+					  .restarts = saved.restarts,
+					  .left_as = saved.left_as,
+					  .latches = saved.latches };
+	d->policy.restarts = saved.restarts;
+	if (child_adopt(&d->child, &saved))
 		return false;
-	d->kept = kept;
-	d->kept.left = FOLDER_RUNS;
+	d->saved = saved;
+	d->saved.left_as = FOLDER_RUNS;
 	d->adopted_ns = now_ns;
-	logs_adopt(&d->log, kept.pid);
+	logs_adopt(&d->log, saved.pid);
 	follow_log(s, d);
 	follow_end(s, d);
-	if (kept.hash != launch_hash(d->daemon))
+	if (saved.hash != launch_hash(d->daemon))
 		supervised_say(s, d, now_ns, WARNING, "changed",
 			       "it runs with another configuration than the file has now: achctl restart %s",
 			       d->daemon->name);
-	supervised_say(s, d, now_ns, INFO, "adopted", "found running, process %d", (int)kept.pid);
+	supervised_say(s, d, now_ns, INFO, "adopted", "found running, process %d", (int)saved.pid);
 	/* One of which a process is all that is asked for is ready as soon as it has one, and says nothing. */
 	supervised_event(s, d,
-			 kept.ready || d->daemon->alive == LAUNCH_ALIVE_PROCESS ? POLICY_ADOPT_READY : POLICY_ADOPT,
+			 saved.ready || d->daemon->alive == LAUNCH_ALIVE_PROCESS ? POLICY_ADOPT_READY : POLICY_ADOPT,
 			 now_ns);
-	if (kept.left == FOLDER_STOPPED || kept.left == FOLDER_WANTED) /* it was about to */
-		supervised_event(s, d, kept.left == FOLDER_STOPPED ? POLICY_STOP : POLICY_RESTART, now_ns);
+	if (saved.left_as == FOLDER_STOPPED || saved.left_as == FOLDER_RESTART) /* it was about to */
+		supervised_event(s, d, saved.left_as == FOLDER_STOPPED ? POLICY_STOP : POLICY_RESTART, now_ns);
 	return true;
 }
 
 bool supervised_left(struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
-	const bool changed = d->kept.hash != launch_hash(d->daemon);
+	const bool changed = d->saved.hash != launch_hash(d->daemon);
 	const char *name = d->daemon->name;
 
-	switch (d->kept.left) {
+	switch (d->saved.left_as) {
 	case FOLDER_STOPPED:
 		supervised_say(s, d, now_ns, INFO, "left", "left stopped: achctl start %s", name);
 		return true;
@@ -571,7 +572,7 @@ bool supervised_left(struct supervisor *s, struct supervised *d, int64_t now_ns)
 		supervised_event(s, d, POLICY_WAS_FAILED, now_ns);
 		return true;
 	case FOLDER_RUNS:
-		if (!d->kept.incarnation)
+		if (!d->saved.incarnation)
 			return false;
 		if (d->daemon->rules.never) {
 			supervised_event(s, d, POLICY_WAS_LOST, now_ns);
@@ -588,7 +589,7 @@ bool supervised_left(struct supervisor *s, struct supervised *d, int64_t now_ns)
 
 void supervised_first_time(struct supervised *d)
 {
-	d->kept.left = FOLDER_RUNS;
+	d->saved.left_as = FOLDER_RUNS;
 	if (!d->daemon->wanted)
 		folder_state_remove(d->daemon->name);
 }
@@ -601,7 +602,7 @@ void supervised_open(struct supervisor *s, struct supervised *d, const struct la
 	d->daemon = daemon;
 	d->child.pidfd = -1;
 	spare_init(&d->spare);
-	d->kept.latches = -1;
+	d->saved.latches = -1;
 	policy_init(&d->policy);
 	if (launch_find(d->path, daemon->argv[0]))
 		snprintf(d->path, sizeof(d->path), "%s", daemon->argv[0]);

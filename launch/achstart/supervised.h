@@ -26,7 +26,7 @@ struct supervised {
 	struct daemon_state published; /* if it publishes a state */
 	struct port event_port;	       /* its events */
 	struct events_fault fault;     /* the errors in them that are not over */
-	struct folder_state kept;      /* as in $RUN/state/NAME */
+	struct folder_state saved;     /* as in $RUN/state/NAME */
 	int64_t watchdog_ns;	       /* when it last sent WATCHDOG=1 */
 	struct hung hung;	       /* why it is late */
 	int64_t adopted_ns;	       /* publications count from then on, at the earliest */

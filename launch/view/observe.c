@@ -19,21 +19,21 @@
 
 static void take_process(struct status *v, const char *name, int64_t now_ns)
 {
-	struct folder_state kept;
+	struct folder_state saved;
 	struct status_daemon *d;
 
-	if (!text_is_name(name) || folder_state_read(name, &kept) || !(d = status_add_daemon(v, name)))
+	if (!text_is_name(name) || folder_state_read(name, &saved) || !(d = status_add_daemon(v, name)))
 		return;
-	d->incarnation = kept.incarnation;
-	d->restarts = (int64_t)kept.restarts;
-	if (!folder_runs(&kept)) {
-		snprintf(d->state, sizeof(d->state), "%s", folder_left_name(kept.left));
+	d->incarnation = saved.incarnation;
+	d->restarts = (int64_t)saved.restarts;
+	if (!folder_runs(&saved)) {
+		snprintf(d->state, sizeof(d->state), "%s", folder_left_name(saved.left_as));
 		return;
 	}
 	STATUS_COPY(d->state, "running");
-	d->ready = kept.ready;
-	d->pid = kept.pid;
-	d->uptime_s = (double)(now_ns - kept.spawned_ns) / 1e9;
+	d->ready = saved.ready;
+	d->pid = saved.pid;
+	d->uptime_s = (double)(now_ns - saved.spawned_ns) / 1e9;
 }
 
 static void read_processes(struct status *v, int64_t now_ns)

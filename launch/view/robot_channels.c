@@ -221,14 +221,14 @@ int robot_level_open(struct estop *e, bool make, struct error_sink *errors)
 
 enum msg_level robot_level_read(struct estop *e, const struct robot_channels *channels, int64_t now_ns)
 {
-	struct estop_kept kept = { 0 };
+	struct estop_kept saved = { 0 };
 	enum msg_level level;
 
 	estop_maintain(e, now_ns);
 	for (size_t i = 0; e->channel[0].open && i < channels->n; i++)
 		if (channels->at[i]->state)
-			estop_lower_add(&kept, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
-	estop_rule_start(&e->rule, kept.base ? &kept : NULL, e->boot);
+			estop_lower_add(&saved, &channels->at[i]->common, e->boot, e->channel[0].chan.handle->id);
+	estop_rule_start(&e->rule, saved.base ? &saved : NULL, e->boot);
 	level = estop_read(e, now_ns);
 	for (size_t i = 0; !e->rule.base && i < channels->n; i++)
 		if (channels->at[i]->state && estop_lower_is_driver(&channels->at[i]->common, e->boot) &&
@@ -262,10 +262,10 @@ bool robot_level_only_copied(struct estop *e, struct estop_seen *seen)
 /* A process that is not in $RUN/state counts as ended if it was silent at that time. */
 static bool is_gone(const struct robot_channel *one, const char *name, int64_t now_ns)
 {
-	struct folder_state kept;
+	struct folder_state saved;
 
-	if (!folder_state_read(name, &kept))
-		return !folder_runs(&kept);
+	if (!folder_state_read(name, &saved))
+		return !folder_runs(&saved);
 	return now_ns - one->header.t_publish_ns > SILENT_NS;
 }
 

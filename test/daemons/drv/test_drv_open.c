@@ -837,17 +837,17 @@ TEST(every_missing_descriptor_is_reported)
 	TEST_ASSERT_EQUAL(1, waits);
 }
 
-static bool bell_hung;
+static bool ref_wake_added;
 
-DRV_LIB_HOOK(read_bell, bell_hung = ((const struct drv *)fake.drv)->bell_hung);
+DRV_LIB_HOOK(read_bell, ref_wake_added = ((const struct drv *)fake.drv)->ref_wake_added);
 
 TEST(a_driver_that_ticks_on_references_has_a_bell)
 {
 	drv_lib_at(2, read_bell);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, "--set tick=ref~5ms"));
-	TEST_ASSERT_TRUE(bell_hung);
+	TEST_ASSERT_TRUE(ref_wake_added);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
-	TEST_ASSERT_FALSE(bell_hung);
+	TEST_ASSERT_FALSE(ref_wake_added);
 }
 
 static int add_joint(struct drv *drv, struct error_sink *errors)

@@ -1213,7 +1213,7 @@ static const struct clock_source frugal = {
 
 static void allow_as_before(void)
 {
-	belled = ((const struct drv *)fake.drv)->bell_hung;
+	belled = ((const struct drv *)fake.drv)->ref_wake_added;
 	setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 

@@ -31,7 +31,7 @@ void fake_start(struct fake *f)
 					       .gain_s = 10 };
 	f->limits = drv_ref_no_limits;
 	f->now_ns = 1000 * MS;
-	f->goal = (struct pciod_goal){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
+	f->input = (struct pciod_tick_input){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
 	fake_restart(f, &(struct drv_actuator_before){ .known = true, .halted_by_us = true });
 }
 
@@ -159,13 +159,13 @@ static void set_config(struct fake *f)
 		f->config = f->m.config_wanted;
 }
 
-static void move(struct fake *f, const struct pciod_deed *d)
+static void move(struct fake *f, const struct pciod_tick_output *d)
 {
 	const bool current = d->move.motion == PCIO_CURRENT_STATE;
 
 	if (d->what == PCIOD_DO_MOVE && put(f, current ? PCIOD_Q_MOVE_CURRENT : PCIOD_Q_MOVE_VELOCITY)) {
 		record(f, current ? "c" : "v", d->move.value);
-		f->deed.ask &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
+		f->output.ask &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
 	} else {
 		record(f, current ? "C" : "V", d->move.value);
 	}
@@ -173,13 +173,13 @@ static void move(struct fake *f, const struct pciod_deed *d)
 
 void fake_ask(struct fake *f)
 {
-	const struct pciod_deed *d = &f->deed;
+	const struct pciod_tick_output *d = &f->output;
 
 	f->now_ns += 5 * MS;
 	f->asked = 0;
-	f->goal.now_ns = f->now_ns;
+	f->input.now_ns = f->now_ns;
 	due(f);
-	pciod_module_tick(&f->m, &f->goal, &f->deed);
+	pciod_module_tick(&f->m, &f->input, &f->output);
 	switch (d->what) {
 	case PCIOD_DO_NOTHING:
 		break;

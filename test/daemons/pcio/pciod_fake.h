@@ -22,8 +22,8 @@ struct fake {
 	struct pciod_module m;
 	struct drv_ask asks;
 	struct pciod_settings settings;
-	struct pciod_goal goal;
-	struct pciod_deed deed;
+	struct pciod_tick_input input;
+	struct pciod_tick_output output;
 	struct drv_ref_limits limits;
 	struct drv_ref_command command;
 	int64_t now_ns;

@@ -35,7 +35,7 @@ static void up_and_driven(void)
 {
 	fake_up(&f);
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
-	f.goal.command = &f.command;
+	f.input.command = &f.command;
 	fake_ticks(&f, 30); /* forgiveness ends after 100 ms */
 	fake_commands(&f);
 }
@@ -60,14 +60,14 @@ TEST(a_comm_error_that_our_absence_explains_is_reset_once)
 TEST(it_waits_for_the_end_of_an_estop)
 {
 	f.state |= COMM;
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	fake_up(&f);
 	fake_ticks(&f, 40);
 	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
-	f.goal.halt = false;
-	f.goal.resets = true;
+	f.input.halt = false;
+	f.input.resets = true;
 	fake_ticks(&f, 4);
 	COMMANDS("reset");
 	TEST_ASSERT_FALSE(trouble());
@@ -79,13 +79,13 @@ TEST(an_estop_in_the_middle_does_not_use_it_up)
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
 	COMMANDS("reset");
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	fake_ticks(&f, 2);
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_FALSE(f.m.a.was_excused);
-	f.goal.halt = false;
-	f.goal.resets = f.reset_helps = true;
+	f.input.halt = false;
+	f.input.resets = f.reset_helps = true;
 	fake_ticks(&f, 3);
 	COMMANDS("reset");
 	TEST_ASSERT_FALSE(trouble());
@@ -261,8 +261,8 @@ TEST(a_halt_goes_before_a_reset_that_is_not_confirmed)
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
 	COMMANDS("reset");
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	fake_tick(&f);
 	COMMANDS("halt");
 	LIFE(BLOCKED);
@@ -273,7 +273,7 @@ TEST(no_reset_is_waited_for_while_it_moves)
 {
 	f.state |= COMM;
 	the_reset_waits();
-	f.goal.resets = false;
+	f.input.resets = false;
 	f.state = PCIO_STATE_HOMED;
 	fake_ticks(&f, 2);
 	LIFE(RESET_PUT);
@@ -292,7 +292,7 @@ TEST(a_reset_that_is_not_allowed_any_more_is_given_up)
 	lose_the_reset();
 	fake_tick(&f);
 	LIFE(RESET_WANTED); /* the answer to the lost one is still owed */
-	f.goal.resets = false;
+	f.input.resets = false;
 	fake_tick(&f);
 	LIFE(RESET_WANTED);
 	f.state = PCIO_STATE_HOMED;
@@ -309,7 +309,7 @@ TEST(a_sent_reset_is_waited_for)
 	f.reset_helps = false;
 	fake_ticks(&f, 2);
 	COMMANDS("reset");
-	f.goal.resets = false;
+	f.input.resets = false;
 	fake_ticks(&f, 10);
 	LIFE(BLOCKED);
 	TEST_ASSERT_TRUE(trouble());
@@ -318,11 +318,11 @@ TEST(a_sent_reset_is_waited_for)
 TEST(a_module_found_halted_is_not_reset_for_a_fault)
 {
 	f.state |= PCIO_STATE_HALTED;
-	f.goal.resets = false;
+	f.input.resets = false;
 	fake_up(&f);
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_TOW_ERROR;
 	fake_tick(&f);
-	f.goal.resets = true;
+	f.input.resets = true;
 	fake_ticks(&f, 10);
 	COMMANDS("");
 	TEST_ASSERT_TRUE(trouble());
@@ -437,8 +437,8 @@ TEST(a_person_clears_it)
 TEST(at_estop_too_and_it_is_halted_again)
 {
 	up_and_driven();
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	f.state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_TOW_ERROR;
 	fake_ticks(&f, 3);
 	fake_commands(&f);
@@ -584,8 +584,8 @@ TEST(homing_fails)
 
 	setUp();
 	begin_home();
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	fake_tick(&f);
 	COMMANDS("halt");
 	LIFE(BLOCKED);

@@ -27,7 +27,7 @@ void setUp(void)
 static void ticks(unsigned int n)
 {
 	while (n--) {
-		f.goal.resets = !f.m.a.latches && !f.goal.halt;
+		f.input.resets = !f.m.a.latches && !f.input.halt;
 		fake_tick(&f);
 	}
 }
@@ -36,7 +36,7 @@ static void up(void)
 {
 	fake_up(&f);
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
-	f.goal.command = &f.command;
+	f.input.command = &f.command;
 	ticks(30);
 	fake_commands(&f);
 	LATCHED(0);
@@ -95,7 +95,7 @@ TEST(the_state_found_is_compared_with_the_state_left)
 TEST(a_halt_of_ours_before_the_first_answer_is_ours)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
-	f.goal.halt = true;
+	f.input.halt = true;
 	f.mute = true;
 	ticks(2);
 	COMMANDS("halt");
@@ -110,7 +110,7 @@ TEST(an_answer_from_before_our_halt_shows_a_halt_by_another)
 {
 	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
 	f.state |= HALT;
-	f.goal.halt = true;
+	f.input.halt = true;
 	fake_ask(&f);
 	fake_ask(&f);
 	COMMANDS("halt");
@@ -124,9 +124,9 @@ TEST(a_halt_that_it_did_not_obey_explains_no_other)
 {
 	up();
 	f.deaf_to_halt = true;
-	f.goal.halt = true;
+	f.input.halt = true;
 	ticks(3);
-	f.goal.halt = false;
+	f.input.halt = false;
 	ticks(10);
 	LATCHED(0);
 	f.state |= HALT;
@@ -163,9 +163,9 @@ TEST(a_condition_that_ends_by_itself_stays_latched)
 TEST(a_reset_that_helped_after_all_is_not_latched)
 {
 	up();
-	f.goal.halt = true;
+	f.input.halt = true;
 	ticks(2);
-	f.goal.halt = false;
+	f.input.halt = false;
 	f.deaf_to = PCIOD_Q_BIT_RESET;
 	ticks(60);
 	LATCHED(0);
@@ -174,9 +174,9 @@ TEST(a_reset_that_helped_after_all_is_not_latched)
 TEST(a_reset_that_did_not_help_latches)
 {
 	up();
-	f.goal.halt = true;
+	f.input.halt = true;
 	ticks(2);
-	f.goal.halt = false;
+	f.input.halt = false;
 	f.reset_helps = false;
 	ticks(60);
 	LATCHED(WAITS);
@@ -272,7 +272,7 @@ TEST(a_fault_that_stays_is_latched_on)
 TEST(an_own_halt_is_cleared_without_a_reset)
 {
 	up();
-	f.goal.halt = true;
+	f.input.halt = true;
 	ticks(3);
 	f.m.a.latches = HOMING;
 	fake_commands(&f);
@@ -280,7 +280,7 @@ TEST(an_own_halt_is_cleared_without_a_reset)
 	ticks(3);
 	LATCHED(0);
 	COMMANDS("");
-	f.goal.halt = false;
+	f.input.halt = false;
 	ticks(3);
 	TEST_ASSERT_NOT_NULL(strstr(fake_commands(&f), "reset"));
 }

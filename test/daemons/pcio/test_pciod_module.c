@@ -32,7 +32,7 @@ static void trouble_is(const char *expected_code, const char *expected)
 static void hold(void)
 {
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY };
-	f.goal.command = &f.command;
+	f.input.command = &f.command;
 }
 
 /* ---- take-over ---- */
@@ -113,7 +113,7 @@ TEST(a_reference_may_take_it_on_while_it_moves)
 	fake_commands(&f);
 	hold();
 	f.command.track_rad_s = 0.2;
-	f.goal.following = true;
+	f.input.following = true;
 	fake_tick(&f);
 	COMMANDS("v 0.2");
 }
@@ -132,7 +132,7 @@ TEST(velocity_0_goes_on_until_it_is_driven)
 
 TEST(the_verification_does_not_flood_the_bus)
 {
-	f.goal.verify_max = 2;
+	f.input.verify_max = 2;
 	fake_tick(&f);
 	fake_tick(&f);
 	TEST_ASSERT_EQUAL_HEX32(PCIOD_SAMPLE | PCIOD_Q_BIT_CONFIG | PCIOD_Q_BIT_VERSION, f.asked);
@@ -325,7 +325,7 @@ TEST(it_is_driven_when_it_is_up)
 	f.command = (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = -1 };
 	fake_tick(&f);
 	COMMANDS("c -1");
-	f.goal.stand = true;
+	f.input.stand = true;
 	fake_tick(&f);
 	COMMANDS("v 0");
 }
@@ -464,8 +464,8 @@ TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be)
 	fake_commands(&f);
 	hold();
 	f.deaf_to = PCIOD_Q_BIT_STATE;
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	fake_ticks(&f, 3);
 	COMMANDS("halt; halt; halt");
 	f.deaf_to = 0;
@@ -475,8 +475,8 @@ TEST(it_is_halted_until_it_says_so_and_reset_when_it_may_be)
 	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_EQUAL_HEX32(MSG_JOINT_HOMED | MSG_JOINT_BRAKED, pciod_module_status(&f.m));
-	f.goal.halt = false;
-	f.goal.resets = true;
+	f.input.halt = false;
+	f.input.resets = true;
 	fake_ticks(&f, 2);
 	COMMANDS("reset"); /* the first position after it is dropped */
 	TEST_ASSERT_FALSE(trouble());
@@ -493,12 +493,12 @@ static void halt_once(void)
 	f.state |= PCIO_STATE_MOVING;
 	fake_tick(&f);
 	fake_commands(&f);
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	fake_tick(&f);
 	COMMANDS("halt");
-	f.goal.halt = false;
-	f.goal.resets = true;
+	f.input.halt = false;
+	f.input.resets = true;
 }
 
 TEST(nothing_moves_before_it_says_whether_it_was_halted)
@@ -556,7 +556,7 @@ TEST(it_is_reset_when_it_has_come_to_rest)
 	COMMANDS("v 0.1; v 0.1");
 	TEST_ASSERT_FALSE(f.m.a.from_rest);
 	TEST_ASSERT_EQUAL(DRV_ACTUATOR_DRIVEN, f.m.a.state);
-	f.goal.command = NULL;
+	f.input.command = NULL;
 	fake_tick(&f);
 	TEST_ASSERT_EQUAL(DRV_ACTUATOR_FREE, f.m.a.state);
 	TEST_ASSERT_FALSE(f.m.a.from_rest); /* and after that at what is measured, as any other */
@@ -575,8 +575,8 @@ TEST(if_it_does_in_a_second)
 
 TEST(a_halt_comes_before_what_is_known_but_not_before_the_first_question)
 {
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	f.mute = true;
 	fake_tick(&f);
 	COMMANDS("");
@@ -605,11 +605,11 @@ TEST(a_module_halted_after_our_reset_waits_for_a_person)
 {
 	fake_up(&f);
 	hold();
-	f.goal.halt = true;
-	f.goal.resets = false;
+	f.input.halt = true;
+	f.input.resets = false;
 	fake_ticks(&f, 2);
-	f.goal.halt = false;
-	f.goal.resets = true;
+	f.input.halt = false;
+	f.input.resets = true;
 	fake_ticks(&f, 5);
 	TEST_ASSERT_FALSE(trouble());
 	f.state |= PCIO_STATE_HALTED;
@@ -624,12 +624,12 @@ TEST(a_module_found_halted_is_reset_when_it_may_move)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
-	f.goal.resets = false;
+	f.input.resets = false;
 	fake_up(&f);
 	fake_ticks(&f, 5);
 	COMMANDS("");
 	TEST_ASSERT_FALSE(trouble());
-	f.goal.resets = true;
+	f.input.resets = true;
 	fake_tick(&f);
 	COMMANDS("reset");
 }
@@ -677,9 +677,9 @@ TEST(the_first_position_after_a_reset_is_dropped)
 {
 	f.state |= PCIO_STATE_HALTED;
 	f.config |= PCIO_CONFIG_WATCHDOG;
-	f.goal.resets = false;
+	f.input.resets = false;
 	fake_up(&f);
-	f.goal.resets = true;
+	f.input.resets = true;
 	f.position = 9;
 	fake_tick(&f); /* its question went out with the reset */
 	TEST_ASSERT_EQUAL_DOUBLE(1.5, f.m.position_rad);
@@ -718,7 +718,7 @@ TEST(a_module_silent_in_motion_gets_velocity_0)
 {
 	fake_up(&f);
 	f.state |= PCIO_STATE_MOVING;
-	f.goal.command = NULL;
+	f.input.command = NULL;
 	fake_tick(&f);
 	f.mute = true;
 	fake_ticks(&f, 12);
@@ -781,7 +781,7 @@ TEST(a_silent_one_is_halted_with_each_probe)
 	f.mute = true;
 	fake_ticks(&f, 300);
 	fake_commands(&f);
-	f.goal.halt = true;
+	f.input.halt = true;
 	fake_ticks(&f, 400);
 	COMMANDS("halt; halt");
 }

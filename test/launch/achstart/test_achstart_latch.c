@@ -22,7 +22,7 @@ static void latched_by_another(void)
 	RIG_UNTIL(rig_waist().common.latches == MSG_LATCH_HALTED_BY_OTHER);
 }
 
-static bool kept(int64_t latches)
+static bool saved(int64_t latches)
 {
 	struct folder_state state;
 
@@ -111,7 +111,7 @@ TEST(a_latched_driver_stays_latched)
 		double at_rad;
 
 		latched_by_another();
-		RIG_UNTIL(kept(MSG_LATCH_HALTED_BY_OTHER));
+		RIG_UNTIL(saved(MSG_LATCH_HALTED_BY_OTHER));
 		rig_listen();
 		rig_drive(0.3);
 		rows[i].end();
@@ -130,7 +130,7 @@ TEST(a_latched_driver_stays_latched)
 			  rig_status_has("waist", "the request clear"));
 		rig_run("achctl", "request waist clear");
 		RIG_UNTIL(!rig_waist().common.latches && rig_waist().common.lifecycle == MSG_LIFE_ACTIVE);
-		RIG_UNTIL(kept(0));
+		RIG_UNTIL(saved(0));
 		RIG_ASSERT(!rig_stop());
 		rig_close();
 	}
@@ -144,7 +144,7 @@ TEST(a_driver_that_never_published_has_no_latches)
 	rig_open(RIG_BENCH);
 	rig_start();
 	RIG_UNTIL(rig_all_ready());
-	RIG_UNTIL(kept(0));
+	RIG_UNTIL(saved(0));
 	RIG_ASSERT(rig_waist().common.latches == 0);
 	RIG_ASSERT(rig_state("canwire", &state) && state.latches == -1);
 	RIG_ASSERT(!rig_stop());

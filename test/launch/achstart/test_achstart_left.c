@@ -25,7 +25,7 @@ static bool is_left(const char *name, enum folder_left left)
 {
 	struct folder_state state;
 
-	return rig_state(name, &state) && state.left == left;
+	return rig_state(name, &state) && state.left_as == left;
 }
 
 static void start_again(void)
@@ -152,7 +152,7 @@ TEST(a_stop_under_way_is_completed)
 
 TEST(a_restart_under_way_is_completed)
 {
-	begin_slowly("restart slow", FOLDER_WANTED);
+	begin_slowly("restart slow", FOLDER_RESTART);
 	RIG_UNTIL(rig_events("slow", "ready") == 2);
 	RIG_ASSERT(!rig_reported("slow", "pause", ""));
 	kill(rig.achstart, SIGTERM);

@@ -310,7 +310,7 @@ TEST(a_refused_request_has_no_effect_at_any_time)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		static struct estop driver;
-		struct estop_kept kept;
+		struct estop_kept saved;
 
 		tear_down(false);
 		rig_close();
@@ -321,7 +321,7 @@ TEST(a_refused_request_has_no_effect_at_any_time)
 		begin();
 		estop_read(&other, clock_now_ns()); /* a driver that obeys it, and dies */
 		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
-		kept = estop_kept(&other);
+		saved = estop_kept(&other);
 		table[i].spoil();
 		if (s.arming.state != ARMING_REFUSED || !strstr(s.arming.why.text, table[i].why))
 			TEST_FAIL_MESSAGE(s.arming.why.text);
@@ -333,7 +333,7 @@ TEST(a_refused_request_has_no_effect_at_any_time)
 		/* A driver that starts now, and its successor. */
 		robot_level_open(&driver, false, &(struct error_sink){ 0 });
 		TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&driver, clock_now_ns()));
-		estop_rule_start(&driver.rule, &kept, driver.boot);
+		estop_rule_start(&driver.rule, &saved, driver.boot);
 		TEST_ASSERT_EQUAL_MESSAGE(MSG_LEVEL_ESTOP, estop_read(&driver, clock_now_ns()), table[i].why);
 		estop_close(&driver);
 	}
@@ -545,7 +545,7 @@ TEST(auto_never_overrides_a_raise)
 /* Every process was killed, and the states say run. */
 TEST(a_robot_comes_up_at_estop)
 {
-	struct estop_kept kept;
+	struct estop_kept saved;
 
 	update(3);
 	begin();
@@ -553,12 +553,12 @@ TEST(a_robot_comes_up_at_estop)
 	update(1);
 	TEST_ASSERT_EQUAL(ARMING_DONE, s.arming.state);
 	estop_read(&other, clock_now_ns());
-	kept = estop_kept(&other);
+	saved = estop_kept(&other);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, other.level);
 	tear_down(false);
 	set_up(LAUNCH_ARM_AUTO);
 	level_begin(&s, false, now_ns);
-	estop_rule_start(&other.rule, &kept, other.boot);
+	estop_rule_start(&other.rule, &saved, other.boot);
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&other, clock_now_ns()));
 	TEST_ASSERT_FALSE(arms_itself());
 }
@@ -608,27 +608,27 @@ TEST(the_newest_lowering_obeyed_is_inherited)
 {
 	const uint64_t boot[2] = { 1, 2 }, none[2] = { 0, 0 };
 	struct msg_common c = { .boot = { 1, 2 }, .base_chan = 5, .base_seq = 7, .base_level = MSG_LEVEL_RUN };
-	struct estop_kept kept = { 0 };
+	struct estop_kept saved = { 0 };
 
-	estop_lower_add(&kept, &c, none, 5);
-	estop_lower_add(&kept, &c, boot, 6);
-	TEST_ASSERT_EQUAL(0, kept.base);
-	estop_lower_add(&kept, &c, boot, 5);
-	TEST_ASSERT_EQUAL(7, kept.base);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, kept.level);
+	estop_lower_add(&saved, &c, none, 5);
+	estop_lower_add(&saved, &c, boot, 6);
+	TEST_ASSERT_EQUAL(0, saved.base);
+	estop_lower_add(&saved, &c, boot, 5);
+	TEST_ASSERT_EQUAL(7, saved.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, saved.level);
 	c.base_level = MSG_LEVEL_HOLD;
-	estop_lower_add(&kept, &c, boot, 5);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
+	estop_lower_add(&saved, &c, boot, 5);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, saved.level);
 	c.base_level = MSG_LEVEL_RUN;
-	estop_lower_add(&kept, &c, boot, 5);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, kept.level);
+	estop_lower_add(&saved, &c, boot, 5);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, saved.level);
 	c.base_seq = 6;
-	estop_lower_add(&kept, &c, boot, 5);
-	TEST_ASSERT_EQUAL(7, kept.base);
+	estop_lower_add(&saved, &c, boot, 5);
+	TEST_ASSERT_EQUAL(7, saved.base);
 	c.base_seq = 8;
 	c.base_level = 99;
-	estop_lower_add(&kept, &c, boot, 5);
-	TEST_ASSERT_EQUAL(8, kept.base);
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, kept.level);
+	estop_lower_add(&saved, &c, boot, 5);
+	TEST_ASSERT_EQUAL(8, saved.base);
+	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, saved.level);
 	TEST_ASSERT_FALSE(estop_lower_is_taken(&(struct msg_common){ 0 }, boot, 0, 0));
 }
