@@ -36,7 +36,7 @@ static void wrong(struct reading *r, const char *what, const char *text)
 
 /* ---- sections ---- */
 
-/* Hexadecimal digits, at most so many; NULL: there are none.  Else what follows. */
+/* Reads at most max hexadecimal digits; NULL: there are none.  Else what follows. */
 static const char *hex(const char *text, size_t max, unsigned int *value)
 {
 	size_t n = strspn(text, "0123456789abcdefABCDEF");

@@ -12,7 +12,7 @@ struct level {
 	int64_t bit_ns;
 	int sender;	    /* RESPONSE_ALONE, or the queue */
 	uint32_t order;	    /* frames of others count if they are above this one */
-	int64_t blocked_ns; /* by a frame that began before, or by answers to requests of before */
+	int64_t blocked_ns; /* by a frame that began before, or by answers to earlier requests */
 };
 
 static int64_t most(int64_t a, int64_t b)

@@ -53,7 +53,7 @@ struct response_frame {
 	/* From the release, jitter included, of a burst that of the last frame; of an answer from when the device has
 	 * it ready. */
 	int64_t response_ns;
-	unsigned int instance; /* which one of a busy period takes so long, from 0 */
+	unsigned int instance; /* which one of a busy period takes longest, from 0 */
 };
 
 /* bit_ns: the time of a bit, in which a frame that is released after the start may still win the arbitration. */

@@ -40,7 +40,7 @@ struct traffic_row {
 	int64_t period_ns, deadline_ns; /* 0: none */
 	bool answered;
 	uint32_t reply_id;
-	int64_t within_ns; /* the driver waits so long for the answer; 0: not known */
+	int64_t within_ns; /* longest wait of the driver for the answer; 0: not known */
 };
 
 enum traffic_kind { TRAFFIC_SENT, TRAFFIC_ANSWER, TRAFFIC_CYCLIC };

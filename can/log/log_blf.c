@@ -14,12 +14,12 @@
 #define REMOTE 0x80
 #define SENT 0x01
 
-/* Of BLF_CAN_FD_MESSAGE. */
+/* Flags of a BLF_CAN_FD_MESSAGE. */
 #define FD 0x1
 #define FD_BRS 0x2
 #define FD_ESI 0x4
 
-/* Of BLF_CAN_FD_MESSAGE_64. */
+/* Flags of a BLF_CAN_FD_MESSAGE_64. */
 #define FD64_REMOTE 0x0010u
 #define FD64 0x1000u
 #define FD64_BRS 0x2000u

@@ -15,7 +15,7 @@
 struct recorded_bus_entry {
 	int64_t t_ns;
 	const char *note; /* a remark instead of a frame; or NULL, */
-	uint64_t lost;	  /* so many frames that are lost here; or 0, */
+	uint64_t lost;	  /* frames that are lost here; or 0, */
 	struct frame frame;
 };
 

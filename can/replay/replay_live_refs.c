@@ -235,7 +235,7 @@ static int open_channel(struct replay_live_refs_channel *c)
 	return c->open ? 0 : program_fail("%s: %s", c->name, ach_result_to_string(status));
 }
 
-/* Of the driver that lives now; 0: not known. */
+/* The incarnation of the driver that runs now; 0: not known. */
 static uint32_t incarnation(const struct replay_live_refs_channel *c)
 {
 	struct msg_header h = { 0 };

@@ -321,7 +321,7 @@ static int pair(struct replay_match *l, struct replay_match_event *e, int64_t t_
 	return answer(l, e->then, t_ns, &l->totals.answered);
 }
 
-/* Of the same request: the partner before, or else one that follows. */
+/* An item of the same request whose answers can be used: the partner before, or else one that follows. */
 static const struct replay_match_item *lender(const struct replay_match *l, const struct replay_match_stream *s)
 {
 	if (s->before != REPLAY_MATCH_NONE && l->items[s->before].answers != REPLAY_MATCH_NONE)

@@ -9,7 +9,7 @@
 struct sender {
 	struct bus_map *map;
 	int stop_fd;	     /* readable: stop */
-	int64_t max_late_ns; /* a full queue is tried again for so long */
+	int64_t max_late_ns; /* how long a full queue is tried again */
 	bool untimed;	     /* moments mean nothing: late stays empty */
 	struct hist late;    /* when it was handed over less when it was due */
 	/* Called for each frame of another program, if the map listens; may be NULL. */
@@ -28,7 +28,7 @@ int sender_wait(struct sender *s, int64_t until_ns);
  * for.  0, SENDER_STOP, or less than 0: failed, and a line was said. */
 int sender_send(struct sender *s, struct bus_map_bus *b, const struct log_record *r, int64_t due_ns);
 
-/* Of the log that is sent. */
+/* What the log that is sent lacks. */
 struct sender_log {
 	uint64_t errors_left_out; /* error frames */
 	uint64_t damaged, backward, lost;

@@ -45,7 +45,7 @@ static void report_frame(struct slots_bus *line, const struct bus_frame *got)
 		slots_received(line->slots, &got->frame, got->t_ns);
 }
 
-/* Nothing was handed over since the link broke, so every echo up to here was of before. */
+/* Nothing was handed over since the link broke, so every echo up to here is older. */
 static void report_link(struct slots_bus *line, int64_t now_ns)
 {
 	if (line->broken)

@@ -16,7 +16,7 @@
 #define COLUMNS 80
 #define OVERLOAD 1.1   /* a peak above this is not explained by inexact stamps */
 #define BAR_MAX 80     /* columns */
-#define SILENT_LINES 2 /* up to so many intervals without frames have lines of their own; more become one line */
+#define SILENT_LINES 2 /* more intervals without frames than this become one line */
 
 const char *const budget_show_orders[] = { "id", "load", "rate", NULL };
 

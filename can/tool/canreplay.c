@@ -282,7 +282,7 @@ static int scan(struct replay *play)
 	return n ? program_fail("%s: %s", play->file, strerror(-n)) : check_names(play);
 }
 
-/* Those that frames go to; from a pipe those of the command line, the others follow with their first frame. */
+/* Opens the buses that frames go to; from a pipe those of the command line, the others with their first frame. */
 static int open_buses(struct replay *play)
 {
 	for (size_t i = 0; i < play->map.buses; i++) {

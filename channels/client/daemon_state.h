@@ -31,7 +31,7 @@ void daemon_state_close(struct daemon_state *published);
 void daemon_state_update(struct daemon_state *published, int64_t now_ns);
 /* The same, and looks at the file whether it is time or not. */
 void daemon_state_update_now(struct daemon_state *published, int64_t now_ns);
-/* Of the newest publication; INT64_MAX: none. */
+/* The age of the newest publication; INT64_MAX: none. */
 int64_t daemon_state_age_ns(const struct daemon_state *published, int64_t now_ns);
 
 #endif

@@ -114,7 +114,7 @@ int endplate_source(struct endplate_device *device, const char *source);
 struct endplate_tick {
 	int64_t t_ns;	   /* when it was due */
 	int64_t period_ns; /* whole cycles of the clock */
-	int64_t late_ns;   /* it is so much later now */
+	int64_t late_ns;   /* by how much it is later now */
 	uint64_t skipped;  /* ticks that were due since the previous call, and are left out */
 	uint32_t clock;	   /* 1: the clock runs; 0: the last phase known goes on */
 	uint32_t reserved;

@@ -316,7 +316,7 @@ int folder_reserve(size_t daemons)
 	return status;
 }
 
-/* Of state/NAME, with a zero behind it. */
+/* Reads state/NAME and adds a zero. */
 static int read_state(const char *name, char *text, size_t size)
 {
 	const int folder = folder_enter("state", O_PATH);

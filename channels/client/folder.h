@@ -52,7 +52,7 @@ struct folder_robot {
 /* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; an equal file stays.  0, or -errno with a line:
  * without it a stop could miss the robot. */
 int folder_robot_write(const char *name, struct error_sink *errors);
-/* Of the folder of a robot to talk to (safe_path_open).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line
+/* Reads who the robot of that folder is (safe_path_open).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line
  * if it cannot be trusted. */
 int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors);
 
@@ -90,7 +90,7 @@ bool folder_runs(const struct folder_state *state); /* its process, not another 
  * state that is old, or was written by another user, never gets another process signalled. */
 int folder_pidfd(const struct folder_state *state);
 
-/* Of /proc/PID/FILE, as much as there is room for, with a zero behind it: how many bytes, or -errno. */
+/* Reads /proc/PID/FILE, as much as there is room for, and adds a zero: how many bytes, or -errno. */
 int folder_proc_read(pid_t pid, const char *file, char *text, size_t size);
 /* When the process was started, as in the state; 0: it does not exist, or is a zombie. */
 uint64_t folder_started(pid_t pid);

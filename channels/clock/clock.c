@@ -67,7 +67,7 @@ static int64_t real_real(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
-/* Of this thread, once; a child of fork inherits it. */
+/* Sets the timer slack of this thread, once; a child of fork inherits it. */
 static void refuse_slack(void)
 {
 	static _Thread_local bool refused;

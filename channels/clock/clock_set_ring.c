@@ -32,7 +32,7 @@
 #define SOURCES_MAX 256 /* a simulator has two for each of its controllers */
 #define DEAF_NS 1000000 /* between two looks at a channel that the kernel does not wait for */
 
-/* Of kernels newer than the headers may be. */
+/* Flags of io_uring that the headers may not have yet. */
 #define ENTER_ABS_TIMER (1u << 5)
 #define ENTER_NO_IOWAIT (1u << 7)
 #define FEAT_NO_IOWAIT (1u << 17)

@@ -78,7 +78,7 @@ static int64_t page_now(const struct vt_page *page)
 	}
 }
 
-/* Of all its threads. */
+/* Processor time of this process, all threads. */
 static int64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -161,7 +161,7 @@ static void spend(int64_t work_ns)
 		fail();
 }
 
-/* Of the processes without a period that compute now, with this one. */
+/* The sum over the processes without a period that compute now, with this one. */
 static uint32_t weights(void)
 {
 	uint32_t sum = 0;

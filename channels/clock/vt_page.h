@@ -108,7 +108,7 @@ static inline const struct vt_core *vt_page_core(const struct vt_page *page)
 void vt_page_mark(struct vt_end *end, uint64_t slots);
 void vt_page_mark_light(struct vt_end *end, uint64_t slots);
 void vt_page_pass(struct vt_end *end); /* hands the token over */
-/* Waits for the token and takes it; with while_ns, for so long in real time at most.  Has it the token? */
+/* Waits for the token and takes it; while_ns: at most that long, in real time.  Has it the token? */
 bool vt_page_await(struct vt_end *end, int64_t while_ns);
 void vt_page_leave(struct vt_end *end); /* with the token: no longer a participant */
 void vt_page_ring(struct vt_end *end);	/* wakes the coordinator; declared for tests */

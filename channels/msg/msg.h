@@ -138,7 +138,7 @@ int msg_value(const void *msg, const struct msg_place *place, size_t element, do
 /* Elements of this array of a struct at base that count; 1 for a field that is not an array. */
 size_t msg_used(const struct msg_group *group, const struct msg_field *field, const void *base);
 
-/* Of a field of the group: where it lies in the struct; the field that counts its elements (NULL: all of them count);
+/* Where a field of the group lies in the struct; the field that counts its elements (NULL: all of them count);
  * whether it counts others; whether it is only kept free. */
 size_t msg_offset(const struct msg_group *group, const struct msg_field *field);
 const struct msg_field *msg_count_of(const struct msg_group *group, const struct msg_field *field);

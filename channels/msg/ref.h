@@ -50,7 +50,7 @@ struct ref_rules {
 	uint32_t count;	      /* joints: the message's `count` must be this; 0: not looked at */
 	uint32_t incarnation; /* the driver's own */
 	bool any_incarnation; /* for_incarnation 0 will do */
-	int64_t max_ahead_ns; /* valid_until_ns at most so far from now */
+	int64_t max_ahead_ns; /* farthest valid_until_ns from now */
 	int64_t machine_ns; /* CLOCK_MONOTONIC beside a virtual clock (vt_clock_machine_ns); 0: now is of that clock */
 };
 

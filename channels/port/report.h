@@ -30,7 +30,7 @@ struct report {
 		char text[MSG_TEXT_SIZE];
 	} codes[REPORT_CODES];
 	unsigned int codes_n;
-	unsigned int held; /* so many of them are held back: mostly none, and then the codes are not looked at */
+	unsigned int held; /* how many are held back: mostly none, and then the codes are not looked at */
 	uint64_t order;	   /* of the last event */
 	bool holding;	   /* nothing is put or written, since that may take time; report_release does it */
 };

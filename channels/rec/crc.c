@@ -67,7 +67,7 @@ TARGET static __m128i move(__m128i x, __m128i by, __m128i next)
 	return _mm_xor_si128(_mm_xor_si128(_mm_clmulepi64_si128(x, by, 0x00), _mm_clmulepi64_si128(x, by, 0x11)), next);
 }
 
-/* Of len bytes, a multiple of 16, at least FOLDED: 16 bytes that have the same remainder as c and all of them. */
+/* Folds len bytes, a multiple of 16 and at least FOLDED, to 16 that have the same remainder as c and all of them. */
 TARGET static void fold(uint8_t to[16], uint32_t c, const uint8_t *p, size_t len)
 {
 	/* x^(n + 32) and x^(n - 32) modulo the polynomial, reflected, for n of 512 and 128 bits. */

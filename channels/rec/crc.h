@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of these bytes behind others whose CRC is before; 0: there are none. */
+/* The CRC of these bytes behind others whose CRC is before; 0: there are none. */
 uint32_t crc_more(uint32_t before, const void *bytes, size_t len);
 
-/* Of some bytes behind others, len of them, from the CRC of each part: the bytes are not read again. */
+/* The CRC of two parts from the CRC of each; len: bytes of the second.  No byte is read again. */
 uint32_t crc_join(uint32_t before, uint32_t of_these, uint64_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* mcap.h: MCAP files, the container of recordings that other tools read; format version 0.
  *
  * All integers are little endian.  A file is the magic bytes, records, and the magic bytes again.  A record is a u8
- * opcode, a u64 length and so many bytes.  Messages lie in chunks, which are compressed; behind a chunk stand its
+ * opcode, a u64 length and that many bytes.  Messages lie in chunks, which are compressed; behind a chunk stand its
  * message indexes, and at the end of the file a summary: schemas, channels, chunk indexes, statistics.
  *
  * Written (mcap_write.c): every message in a chunk, each chunk with its indexes in one write, CRC-32 of every chunk, of
@@ -23,7 +23,7 @@
 #define MCAP_MAGIC_SIZE 8
 #define MCAP_RECORD_HEAD 9	     /* opcode and length */
 #define MCAP_RECORD_MAX (256u << 20) /* bytes of a record or of an unpacked chunk; more is taken for damage */
-#define MCAP_CHUNK_BYTES (1u << 20)  /* a chunk is closed when its messages have so many */
+#define MCAP_CHUNK_BYTES (1u << 20)  /* of messages, at which a chunk is closed */
 
 enum mcap_op {
 	MCAP_HEADER = 1,
@@ -159,7 +159,7 @@ int mcap_error(const struct mcap_reader *r); /* -errno */
 
 /* ---- inside ---- */
 
-/* Of len bytes into a buffer of at least mcap_pack_bound(len), not for MCAP_NONE.  The packed length; 0: failed. */
+/* Packs len bytes into a buffer of at least mcap_pack_bound(len), not for MCAP_NONE.  The length; 0: failed. */
 size_t mcap_pack_bound(enum mcap_compression c, size_t len);
 size_t mcap_pack(enum mcap_compression c, void **state, void *to, size_t room, const void *from, size_t len);
 void mcap_pack_free(enum mcap_compression c, void *state);

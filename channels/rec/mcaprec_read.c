@@ -124,7 +124,7 @@ static void take_own_channel(struct channel *c, struct mcap_text map)
 							: KIND_NONE;
 }
 
-/* Of another writer: known by its schema. */
+/* A channel of another writer is known by its schema. */
 static void take_foreign_channel(struct mcaprec_reader *reader, struct channel *c, const struct mcap_channel *m)
 {
 	const bool cdr = reader->schemas[m->schema].cdr && mcap_is(m->encoding, "cdr");

@@ -228,7 +228,7 @@ static int choose_unused(struct mcaprec_writer *w, struct channel *c, const void
 	return c->empty ? 0 : -ENOMEM;
 }
 
-/* Of a channel whose messages are of another type than before, if there were any. */
+/* Begins a channel, or one whose messages are of another type than before. */
 static void take_type(struct channel *c, const struct msg_type *type)
 {
 	const struct ros_map *map = ros_map_of(type->number, NULL);

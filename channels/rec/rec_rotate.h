@@ -12,7 +12,7 @@
 
 #define REC_ROTATE_NUMBER_MAX 99999999
 
-/* The path of a piece; its number has at least so many digits.  0 or -ENAMETOOLONG. */
+/* The path of a piece; digits: of its number, at least.  0 or -ENAMETOOLONG. */
 int rec_rotate_path(char path[PATH_MAX], const char *whole, unsigned int digits, unsigned int number);
 /* A hidden file beside the pieces.  0 or -ENAMETOOLONG. */
 int rec_rotate_hidden_path(char path[PATH_MAX], const char *whole);

@@ -45,7 +45,7 @@ struct writer_options {
 
 	/* The beginning of a file, called by writer_open and writer_put; returns its length. */
 	size_t (*begin)(void *to, char *bytes, size_t room);
-	/* The end of a file with so many counted items, called by the thread. */
+	/* Ends a file with that many counted items; called by the thread. */
 	size_t (*end)(void *to, uint64_t items, int64_t t_ns, char bytes[WRITER_END_MAX]);
 
 	/* If lose is set, the oldest items are dropped when the memory is full; else writer_put refuses new ones.

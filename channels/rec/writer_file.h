@@ -30,7 +30,7 @@ void writer_file_drop(struct writer_file *f);
 bool writer_file_has_room(const struct writer_file *f, size_t len);
 /* From *at on, which is then the end of what was written.  0 or -errno. */
 int writer_file_write(int fd, const char *bytes, size_t len, size_t *at);
-/* Takes so many bytes off the end, if it is a regular file. */
+/* Takes that many bytes off the end, if it is a regular file. */
 void writer_file_cut(int fd, size_t bytes);
 
 int writer_file_close(struct writer_file *f); /* 0 or -errno */

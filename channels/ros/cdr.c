@@ -71,7 +71,7 @@ struct cdr_in cdr_in(const void *bytes, size_t len)
 	return in;
 }
 
-/* The next len bytes; NULL: so many are not there. */
+/* The next len bytes; NULL: fewer remain. */
 static const uint8_t *take(struct cdr_in *in, size_t len)
 {
 	const uint8_t *bytes = in->bytes + in->at;
@@ -90,7 +90,7 @@ static void copy_swapped(uint8_t *to, const uint8_t *from, size_t size, size_t n
 			to[i * size + k] = from[i * size + size - 1 - k];
 }
 
-/* The next len bytes, aligned; NULL: so many are not there. */
+/* The next len bytes, aligned; NULL: fewer remain. */
 static const uint8_t *take_run(struct cdr_in *in, size_t align, size_t len)
 {
 	return len && !in->bad && take(in, cdr_padding(in->at, align)) ? take(in, len) : NULL;

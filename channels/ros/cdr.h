@@ -85,7 +85,7 @@ int32_t cdr_get_i32(struct cdr_in *in);
 uint32_t cdr_get_u32(struct cdr_in *in);
 /* The string, in the message: len bytes, and unless it is bad a zero; "" if there is none. */
 const char *cdr_get_string(struct cdr_in *in, size_t *len);
-/* The length of a sequence whose elements take at least that many bytes each; bad if so many cannot follow. */
+/* The length of a sequence whose elements take at least that many bytes each; bad if fewer bytes remain. */
 uint32_t cdr_get_length(struct cdr_in *in, size_t element);
 
 #endif

@@ -33,7 +33,7 @@ struct ros_layout {
 	size_t n;
 };
 
-/* Of a row of msg_types. */
+/* type: a row of msg_types. */
 const struct ros_layout *ros_layout_of(const struct msg_type *type);
 
 /* What endplate_msgs has of a struct: all but counts and reserved places. */

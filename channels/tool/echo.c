@@ -244,7 +244,7 @@ static void print_recorded(const struct echo *echo, const struct reclog_record *
 	out_text("\n");
 }
 
-/* Those behind the first skip that are wanted; *n: how many are.  0 or TOOL_FAILED; print: else they are counted. */
+/* Prints, or else counts, what is wanted behind the first skip messages; *n: how many.  0 or TOOL_FAILED. */
 static int each_recorded(struct echo *echo, struct recfile *file, uint64_t skip, bool print, uint64_t *n)
 {
 	struct reclog_record r;

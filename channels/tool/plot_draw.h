@@ -38,7 +38,7 @@ struct plot_picture {
 
 void plot_value(struct plot_picture *p, size_t curve, int64_t t_ns, double value);
 
-/* A picture of so many columns and lines that ends at now_ns, through out_text.  moving: over the one before, from the
+/* A picture of columns x lines that ends at now_ns, through out_text.  moving: over the one before, from the
  * top of the screen; else as lines of text. */
 void plot_draw(struct plot_picture *p, int64_t now_ns, int columns, int lines, bool moving);
 

@@ -119,7 +119,7 @@ void json_real(struct json *j, const char *name, double value)
 	json_raw(j, name, text);
 }
 
-/* With so many digits in all, or, fixed, behind the point. */
+/* digits: in all, or, if fixed, behind the point. */
 static void print_real(struct json *j, const char *name, double value, int digits, bool fixed)
 {
 	if (!isfinite(value)) {

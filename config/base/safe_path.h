@@ -20,8 +20,8 @@ int safe_path_folder(const char *path, mode_t mode, struct error_sink *errors);
 /* The same for a folder in it. */
 int safe_path_folder_in(int folder, const char *name, mode_t mode, struct error_sink *errors);
 
-/* The folder of a robot that we want to talk to, if it is there.  Its owner is we, root, or a user to whom root has
- * given it: the folder above it is root's alone, as /run/endplate is.  Root may use any folder. */
+/* The folder of a robot that we want to talk to, if it is there.  It is owned by this user, root, or a user to whom
+ * root has given it: the folder above it is root's alone, as /run/endplate is.  Root may use any folder. */
 int safe_path_open(const char *path, struct error_sink *errors);
 
 /* A regular file in a folder from above: of the folder's owner or root, with one name, and no other user may write it.

@@ -54,7 +54,7 @@ const struct settings_row robot_bus_rows[] = {
 	SETTINGS_TEXT("clock", struct robot_bus, clock, "none", "frame sent first in each cycle, or none",
 		      .check = clock_form),
 	SETTINGS_INT("clock_divider", struct robot_bus, clock_divider, "cycles", "1", "1", "1000",
-		     "the frame is sent every so many cycles"),
+		     "cycles between two clock frames"),
 	SETTINGS_END,
 };
 

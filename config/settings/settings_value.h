@@ -12,7 +12,7 @@ int settings_value_set(const struct settings_row *row, void *values, const char 
 /* The same from a node of a file. */
 int settings_value_read(const struct settings_row *row, void *values, const struct yaml_node *node,
 			char why[SETTINGS_WHY_MAX]);
-/* And back.  As snprintf. */
+/* Prints a value; returns as snprintf. */
 int settings_value_text(const struct settings_row *row, const void *values, char *text, size_t size);
 
 /* Can it be the limit of such a value?  NULL: no limit. */

@@ -203,7 +203,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 
 /* ---- what is received ---- */
 
-/* From positions so far apart that one count does not matter, but no farther than the drive can be delayed for. */
+/* From positions far enough apart that one count does not matter, but no farther than the drive can be delayed for. */
 static void compute_velocity(struct amciod_drive *d)
 {
 	const struct amciod_past now = { d->t_ns, d->got.position_rad };

@@ -6,7 +6,7 @@
 #define QUIET_RAD_S 0.03
 #define QUIET_LEAN_RAD 0.05
 #define QUIET_TICKS 100
-#define SIT_WAIST_RAD 2.618 /* folded at least so far */
+#define SIT_WAIST_RAD 2.618 /* folded at least this far */
 #define SIT_PITCH_RAD -1.763
 #define SIT_LEAN_A_RAD 250.0
 #define SIT_RATE_A_S_RAD 40.0

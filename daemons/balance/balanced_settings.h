@@ -26,7 +26,7 @@ static const struct settings_row balanced_settings_rows[] = {
 	BALANCED_ROW(REAL, "waist_sign", waist_sign, "", "-1", "-1", "1", "1 if the joint folds the robot forward"),
 	BALANCED_ROW(BOOL, "stand", stands, "no", "stands up by itself once it is armed, not only on request"),
 	BALANCED_ROW(DURATION, "valid", valid_ns, "100ms", "2ms", "200ms",
-		     "the drives follow the last current for so long if nothing newer comes"),
+		     "how long the drives follow the last current if nothing newer comes"),
 
 	BALANCED_ROW(REAL, "base_mass", model.base.kg, "kg", "75.767", "1", "500", "base without wheels"),
 	BALANCED_ROW(REAL, "base_forward", model.base.forward_m, "m", "-0.0006", "-1", "1",

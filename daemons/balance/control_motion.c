@@ -5,7 +5,7 @@
 
 #define THERE_RAD 0.005
 #define THERE_RAD_S 0.01
-#define LATE_S 2.0     /* a move that has not arrived so long after its time has ended all the same */
+#define LATE_S 2.0     /* after its time a move has ended even if it has not arrived */
 #define BEHIND_RAD 0.2 /* beside what the ramp of a driver is behind a target that moves */
 
 static double goal_rad(const struct control_motion *m)

@@ -1,9 +1,9 @@
 /* control_motion.h: the motion of one joint that follows from a command.
  *
- * It is planned from what was commanded last, so that a new command changes nothing suddenly; and from what is
- * measured at the begin, after the device stopped following (its driver was restarted, say), and when the joint is far
- * behind (another source moved it): then it goes on to the same end.  A driver's ramp could stop at every target, and
- * is therefore v^2 / 2a behind one that moves: for a joint found moving the motion begins so far ahead of it.  Begun at
+ * It is planned from what was commanded last, so that a new command changes nothing suddenly; and from what is measured
+ * at the begin, after the device stopped following (its driver was restarted, say), and when the joint is far behind
+ * (another source moved it): then it goes on to the same end.  A driver's ramp could stop at every target, and is
+ * therefore v^2 / 2a behind one that moves: for a joint found moving the motion begins that far ahead of it.  Begun at
  * the joint itself, it would make the ramp stop first.  Pure.
  */
 #ifndef CONTROL_MOTION_H

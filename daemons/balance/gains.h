@@ -27,7 +27,7 @@ struct gains_weights {
 	double lean, lean_rate, wheel, wheel_rate, current;
 };
 
-/* Of one angle of the waist; for tests. */
+/* The gains of one angle of the waist; for tests. */
 struct gains gains_of(const struct model_linear *linear, const struct gains_weights *weights, double period_s);
 void gains_fill(struct gains_table *table, const struct model *model, const struct gains_weights *weights,
 		double period_s);

@@ -14,8 +14,8 @@
 
 #define BITRATE_USUAL 1000000	/* of a bus that no robot file describes */
 #define TELL_EVERY_NS 100000000 /* bus-BUS */
-#define TELL_SPREAD_NS 10000000 /* that of the next bus is so much earlier: not all in one cycle */
-#define HICCUP_NS 50000000	/* a bus that is dead for so long will not come back by itself */
+#define TELL_SPREAD_NS 10000000 /* by which each bus is earlier than the one before: not all in one cycle */
+#define HICCUP_NS 50000000	/* a bus that is dead for longer will not come back by itself */
 #define QUIET_NS 1100000000	/* between two events about one bus: of one code the loop lets one a second pass */
 
 /* Identifiers that others send as well. */

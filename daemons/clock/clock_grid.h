@@ -27,7 +27,7 @@ bool clock_grid_due(uint64_t previous, uint64_t cycle, uint32_t divider);
 /* ---- are they kept? ---- */
 
 #define CLOCK_GRID_READY 3		  /* kept in a row */
-#define CLOCK_GRID_COUNTED_NS 1000000000  /* over so long; ten cycles at least */
+#define CLOCK_GRID_COUNTED_NS 1000000000  /* time over which it counts; ten cycles at least */
 #define CLOCK_GRID_SKIPPED_MAX_PERCENT 10 /* of them; above that the clock is not ready */
 
 struct clock_grid { /* begins as zeros but for */

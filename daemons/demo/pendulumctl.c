@@ -33,7 +33,7 @@ static const struct settings_row rows[] = {
 		     .value = "N"),
 	SETTINGS_DURATION("period", struct pendulumctl_options, period_ns, "1ms", "100us", "1s", "period of a cycle"),
 	SETTINGS_DURATION("valid", struct pendulumctl_options, valid_ns, "1500us", "100us", "200ms",
-			  "a torque is valid for so long after the state that it was computed from"),
+			  "validity of a torque after the state that it was computed from"),
 	SETTINGS_DURATION("work", struct pendulumctl_options, work_ns, "0", "0", "1s",
 			  "processor time that a cycle costs"),
 	SETTINGS_INT("vary", struct pendulumctl_options, seed, "", "0", "0", NULL,

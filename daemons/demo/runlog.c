@@ -168,7 +168,7 @@ static uint64_t skipped_of(const struct watched *w)
 	return is_state(w) ? w->msg.state.common.skipped : 0;
 }
 
-/* Of all devices, and of those before they were restarted. */
+/* The sum over all devices, with what was counted before they were restarted. */
 static uint64_t stale_all(void)
 {
 	uint64_t sum = 0;
@@ -299,7 +299,7 @@ static void ask_driver(const char *words)
 		say(words, *reply.error ? reply.error : endplate_strerror(status));
 }
 
-/* pause DEVICE SOURCE TIME: as a source of refmuxd it commands velocity 0 for so long. */
+/* pause DEVICE SOURCE TIME: as a source of refmuxd it commands velocity 0 for TIME. */
 static void pause_device(const char *words)
 {
 	char name[40] = "", source[40] = "";

@@ -11,7 +11,7 @@
 #include "channels/port/port.h"
 #include "daemons/drv/drv_ref.h"
 
-#define AHEAD_MAX_NS 200000000 /* a reference is valid for so long at most, as for drivers */
+#define AHEAD_MAX_NS 200000000 /* longest validity of a reference, as for drivers */
 #define LOOK_NS 1000000000     /* at the files of the channels */
 
 struct run {

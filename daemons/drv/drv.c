@@ -157,7 +157,7 @@ static int64_t settle_bus(const struct drv *drv, struct drv_bus *bus)
 
 static int64_t next_ns(struct drv *drv)
 {
-	/* Of ticks on references the look comes with the next one, for which the early wake warms the caches. */
+	/* With ticks on references the look waits for the next tick, for which the early wake warms the caches. */
 	const int64_t tick_ns = earlier(drv_tick_next_ns(&drv->tick), drv->wake_ns);
 	const int64_t exact = earlier(tick_ns, drv->estop_ns + ESTOP_READ_NS);
 	int64_t next = drv_ask_next_ns(&drv->asks);

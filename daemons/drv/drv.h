@@ -114,7 +114,7 @@ struct drv_driver {
 	bool own_period;		     /* tick must be a period, not something to follow */
 	bool complies;			     /* joints take mode compliant; else such references are refused */
 	bool opens_early;		     /* open only opens libendplate: a spare calls it before it is needed */
-	bool streams; /* it publishes by drv_publish; a tick does only what changed since, and every tenth */
+	bool streams; /* it publishes by drv_publish; ticks publish changes, and every tenth in any case */
 
 	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check,
 	 * too.  0, or -EINVAL with lines in errors. */
@@ -217,7 +217,7 @@ int drv_add_receive(struct drv *drv, const struct drv_receive *receive, struct e
 int drv_add_question(struct drv *drv, const struct drv_question *question, struct error_sink *errors);
 /* A joint of the state and reference messages; its limits are those of the robot file. */
 int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
-/* Of a joint that was added: velocity for each rad that it is behind its ramp (drv_ref_command.track_rad_s); 0 by
+/* Sets the velocity for each rad that a joint is behind its ramp (drv_ref_command.track_rad_s); 0 by
  * default. */
 void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s);
 /* Joints of one group stop together when one of them fails; all are in group 0 by default.  A joint that hangs on a
@@ -260,16 +260,16 @@ int drv_send_stop(struct drv *drv, unsigned int send, const struct frame *frame)
 int drv_ask(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
 /* The same, put as by drv_send_stop.  Its question has one try. */
 int drv_ask_stop(struct drv *drv, unsigned int question, const struct frame *request, uint32_t tag);
-/* In start or tick: of this bus nothing is needed before so many answers to what was asked, of at least len bytes each,
- * are there, or before the next tick.  Until they can have been on the wire the loop may sleep, and rx, answer and sent
- * are called then.  It counts for this tick. */
+/* In start or tick: nothing of this bus is needed before that many answers to what was asked, of at least len bytes
+ * each, are there, or before the next tick.  Until they can have been on the wire the loop may sleep, and rx, answer
+ * and sent are called then.  It counts for this tick. */
 void drv_await(struct drv *drv, unsigned int bus, unsigned int answers, uint8_t len);
 /* Armed, up, and no latch is set. */
 bool drv_may_move(const struct drv *drv);
 /* Sends now what was put so far, before the callback returns; for a driver that has more to do after it. */
 void drv_hand_over(struct drv *drv);
 void drv_cancel(struct drv *drv, unsigned int send); /* what waits of it will not be sent */
-/* Of a row that is received: its bus; when its last frame was on the wire (0: none yet); silent, as it declared. */
+/* About a row that is received: its bus; when its last frame was on the wire (0: none yet); silent, as declared. */
 unsigned int drv_row_bus(const struct drv *drv, unsigned int row);
 unsigned int drv_send_bus(const struct drv *drv, unsigned int send); /* of a row that is sent */
 int64_t drv_heard_ns(const struct drv *drv, unsigned int row);

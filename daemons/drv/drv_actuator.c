@@ -7,7 +7,7 @@
 
 #define REST_NS 1000000000	 /* longest wait for a halted device to come to rest before its reset */
 #define TAKE_ON_NS 100000000	 /* from the start of a process: the time in which a reference finds the joint moving */
-#define HOME_STILL_NS 100000000	 /* homed and standing for so long is at home: it may move once more, to zero */
+#define HOME_STILL_NS 100000000	 /* homed and standing for this long is at home: it may move once more, to zero */
 #define HOME_BEGIN_NS 1000000000 /* without motion until then the device was at its home position */
 
 /* ---- how it is ---- */
@@ -60,7 +60,7 @@ static void take_over(struct drv_actuator *a)
 {
 	a->reset_failed = false;
 	memset(&a->found, 0, sizeof(a->found));
-	a->ours_ns = a->ours_ns ? 1 : 0; /* a halt of before the take-over */
+	a->ours_ns = a->ours_ns ? 1 : 0; /* a halt from before the take-over */
 	a->clear_ns = 0;
 	a->reset_asked = false;
 	a->excused_ns = 0;

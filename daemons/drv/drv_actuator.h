@@ -22,7 +22,7 @@
 
 #include "daemons/drv/drv_actuator_table.h"
 
-#define DRV_ACTUATOR_HALT_DEADLINE_NS 20000000 /* a halt that has not left by then leaves no more */
+#define DRV_ACTUATOR_HALT_DEADLINE_NS 20000000 /* a halt that has not left by then is dropped */
 
 /* How the device says it is. */
 struct drv_actuator_word {
@@ -69,7 +69,7 @@ struct drv_actuator_before { /* state left by the previous driver process */
 	bool homed, halted_by_us;
 	uint32_t latches; /* of all its joints */
 };
-/* confirm_ns: a reset that no word has confirmed for so long did not help. */
+/* confirm_ns: a reset that no word has confirmed for longer did not help. */
 void drv_actuator_init(struct drv_actuator *a, const struct drv_actuator_before *before, int64_t confirm_ns,
 		       int64_t now_ns);
 
@@ -80,7 +80,7 @@ uint32_t drv_actuator_word(struct drv_actuator *a, const struct drv_actuator_wor
 			   int64_t t_ns);
 /* It has not answered for too long. */
 uint32_t drv_actuator_silence(struct drv_actuator *a, int64_t now_ns);
-/* This driver was away for so long that an excusable fault is its own doing. */
+/* This driver was away long enough that an excusable fault is its own doing. */
 void drv_actuator_excuse(struct drv_actuator *a, int64_t t_ns);
 
 struct drv_actuator_goal { /* of a tick */

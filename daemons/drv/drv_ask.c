@@ -207,7 +207,7 @@ static bool passed_over(struct drv_ask_entry *e)
 	return true;
 }
 
-/* Of a request that a stall held back until it was forgotten: one more reply will come, and if its successor is on the
+/* A request was held back by a stall until it was forgotten: one more reply will come, and if its successor is on the
  * wire, too, their replies cannot be distinguished. */
 static void unexpected(struct drv_ask *a, struct drv_ask_entry *e, int64_t t_ns)
 {

@@ -95,10 +95,10 @@ struct drv_ask { /* private */
 		unsigned int early;    /* confirmations to be passed over: their request was answered before */
 		int64_t asked_ns;      /* the first try, as in struct drv_ask_answer */
 		int64_t since_ns;      /* the last try: put, or on the wire */
-		int64_t due_ns;	       /* later than this something happens */
+		int64_t due_ns;	       /* the next timeout */
 		struct frame request;
 	} entries[DRV_ASK_MAX];
-	unsigned int entries_n; /* so many were ever used */
+	unsigned int entries_n; /* how many were ever used */
 	uint16_t free;		/* + 1 */
 	int64_t next_ns;	/* nothing is due until after it */
 	int64_t soonest_ns;	/* the same, of those that drv_ask_due has passed */

@@ -92,7 +92,7 @@ void drv_bus_bounds(struct drv_bus *bus, const char *text)
 	}
 }
 
-/* Of a frame that it sends; not known of a bus with data at another rate, without the robot file. */
+/* The longest frame that it sends; unknown, without the robot file, for data at another rate. */
 static int64_t longest_ns(const struct drv_bus *bus)
 {
 	const struct robot_bus *robot = bus->setup->robot;

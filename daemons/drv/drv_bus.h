@@ -1,4 +1,4 @@
-/* drv_bus.h: one bus of a driver: what may be sent on it, what is wanted of it, and how it is.
+/* drv_bus.h: one bus of a driver: the rows that are sent and received, and its state.
  *
  * Rows are declared first (drv_bus_add_send, drv_bus_add_receive), then the bus is opened.
  */

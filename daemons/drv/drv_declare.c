@@ -213,7 +213,7 @@ static void want_tick(struct drv_bus *bus, uint32_t id)
 	bus->tick_id = id;
 }
 
-/* Of the first bus that has one. */
+/* Receives the clock frame of the first bus that has one. */
 static void want_clock_frame(struct drv *drv)
 {
 	for (unsigned int i = 0; i < drv->buses_n; i++) {

@@ -74,7 +74,7 @@ static void put_reply_key(struct json *j, const struct drv_send *send, const str
 	put_key(j, key, len);
 }
 
-/* Of the identifiers of the answer, if it has several. */
+/* The mask of the identifiers of the answer, if it has several. */
 static void put_mask(struct json *j, const struct drv *drv, const struct drv_question *question)
 {
 	const struct drv_receive *row = NULL;

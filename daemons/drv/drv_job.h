@@ -30,7 +30,7 @@ struct drv_job {
 /* The joints that a request means, as bits: "" all, else the one of that name; names are stride bytes apart. */
 uint64_t drv_job_joints(const char *key, const char *name, size_t stride, unsigned int n);
 
-/* joints: one at least; each may take so long. */
+/* joints: one at least; each_s: time for each of them. */
 void drv_job_begin(struct drv_job *job, uint32_t handle, uint64_t joints, double each_s);
 
 struct drv_job_how {	     /* how the joint is */

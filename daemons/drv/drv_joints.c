@@ -5,11 +5,11 @@
 #include "config/base/nearest.h"
 #include "daemons/drv/drv_inside.h"
 
-#define FRESH_TICKS 2	  /* a sample as old as that begins no ramp */
-#define STALE_TICKS 4	  /* and with one as old as that no reference is followed, */
+#define FRESH_TICKS 2	  /* an older sample begins no ramp */
+#define STALE_TICKS 4	  /* with an older one no reference is followed, */
 #define STALE_NS 40000000 /* but for devices that report less often than ticks come */
 
-#define REST_NS 1000000000 /* after a freeze a joint comes to rest first, if it does within so long */
+#define REST_NS 1000000000 /* after a freeze a joint may take this long to come to rest first */
 
 /* ---- measurements ---- */
 

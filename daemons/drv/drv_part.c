@@ -142,7 +142,7 @@ static bool is_faulty(const struct msg_joint_state *s)
 	return s->count;
 }
 
-/* Of the joints that ever were measured; INT64_MAX: none was. */
+/* The oldest among the joints that ever were measured; INT64_MAX: none was. */
 static int64_t oldest_ns(const struct msg_joint_state *s)
 {
 	int64_t age_ns = -1;

@@ -14,8 +14,8 @@
 
 #define LATE_NS 1000000	       /* a turn that is later than that, or as long, was paused */
 #define WIRE_MOST_NS 150000000 /* of one pause of a wire */
-#define LONG_NS 20000000       /* a pause so long is reported, */
-#define REPORT_NS 10000000000  /* and for so long none that is not longer, */
+#define LONG_NS 20000000       /* a pause of this length is reported, */
+#define REPORT_NS 10000000000  /* and for this time no shorter one, */
 #define LONGER_NS 5000000      /* by more than that */
 
 /* A pause that was was_ns long at the last turn is ns long now. */
@@ -102,7 +102,7 @@ int64_t drv_paused_ns(const struct drv *drv, unsigned int bus, int64_t t_ns)
 	return pauses_within_ns(bus < drv->buses_n ? &drv->buses[bus].pauses : &drv->pauses, t_ns, drv->now_ns);
 }
 
-/* Of the time at which the longest one ended: achstart merges those of all drivers. */
+/* An event with the time at which the longest pause ended: achstart merges those of all drivers. */
 static void say(struct drv *drv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void say(struct drv *drv, const char *fmt, ...)

@@ -87,7 +87,7 @@ static double stoppable(double room_rad, double acceleration_rad_s2, double dt_s
 	return 2 * room_rad / (dt_s + sqrt(dt_s * dt_s + 2 * room_rad / acceleration_rad_s2));
 }
 
-/* As stoppable, for what cannot brake in time: it uses up the room and no more. */
+/* As stoppable, for what cannot brake in time: it uses up the room. */
 static double fastest_within(double room_rad, double dt_s)
 {
 	return room_rad > 0 ? room_rad / dt_s : 0;

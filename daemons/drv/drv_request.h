@@ -33,7 +33,7 @@ enum drv_request_kind {
 enum drv_request_kind drv_request_take(struct drv_request *r, const struct msg_request *request,
 				       struct msg_reply *reply);
 
-/* Of the request under way that *reply has the client and id of; 0: there is none. */
+/* The handle of the request under way with the client and id of *reply; 0: there is none. */
 uint32_t drv_request_handle(const struct drv_request *r, const struct msg_reply *reply);
 /* The other way round; false: it is not under way. */
 bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_reply *reply);
@@ -42,7 +42,7 @@ bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_r
 void drv_request_is_alone(struct drv_request *r, uint32_t handle);
 bool drv_request_alone(const struct drv_request *r);
 
-/* The next one whose deadline has passed, each once and none that was cancelled before; 0: no more. */
+/* The next one whose deadline has passed, each once and none that was cancelled before; 0: none is left. */
 uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns);
 
 /* Keeps the answer: result 0 or -errno, error the reason in words ("" or NULL: errno's), value what was asked for.

@@ -1,7 +1,7 @@
 /* drv_tick.c: when a driver's next tick is. */
 #include "daemons/drv/drv_tick.h"
 
-/* Of a period. */
+/* Parts of a period. */
 #define SLEW_MOST 100 /* a hundredth per tick */
 #define MEET 50	      /* an event so near to a tick takes over */
 #define TOLERANCE 50  /* of the clock's period against the configured one */

@@ -35,7 +35,7 @@ union refmux_ref {
 
 struct refmux_source {
 	msg_name name;
-	int64_t timeout_ns; /* a reference counts for so long at most; 0: as long as it is valid */
+	int64_t timeout_ns; /* how long a reference counts at most; 0: as long as it is valid */
 
 	enum msg_source state;
 	uint64_t taken, refused;
@@ -57,7 +57,7 @@ struct refmux {
 	uint64_t handovers;	     /* ticks in which an author changed */
 };
 
-/* The device has this incarnation and so many joints.  After a restart all references are void. */
+/* The device has this incarnation and number of joints.  After a restart all references are void. */
 void refmux_output(struct refmux *mux, uint32_t incarnation, uint32_t count);
 
 /* The newest reference of a source; NULL: it was refused. */

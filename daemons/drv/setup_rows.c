@@ -22,7 +22,7 @@ const struct settings_row setup_loop_rows[] = {
 
 const struct settings_row setup_actuated_rows[] = {
 	ROW(DURATION, "ref_max", ref_max_ns, "0", "0", "200ms",
-	    "a reference may be valid for so long; 0: 5 ticks, at most 200 ms"),
+	    "longest validity of a reference; 0: 5 ticks, at most 200 ms"),
 	ROW(BOOL, "any_incarnation", any_incarnation, "no", "take references for incarnation 0; yes with balance"),
 	ROW(BOOL, "balance", balance, "no", "the robot stands by it: goes on at level hold"),
 	ROW(BOOL, "joint_fault_alone", alone, "no", "a joint that fails does not stop its group"),

@@ -1,9 +1,9 @@
 /* standby.h: a driver that is started before it is needed.
  *
  * For a daemon with a spare (launch(5)) achstart keeps a second process of its driver: with its settings read, its
- * channels open and its memory locked, but without a claim, a bus or a word to anyone.  It waits on stdin.  A text
- * that ends with a zero, its place on the virtual clock or "", makes it the daemon, which spares the time of exec,
- * linking, reading and locking; the end of stdin, when achstart dies or does not need it, ends it.
+ * channels open and its memory locked, but it has claimed no device, opened no bus and sent nothing.  It waits on
+ * stdin.  A text that ends with a zero, its place on the virtual clock or "", makes it the daemon, which spares the
+ * time of exec, linking, reading and locking; the end of stdin, when achstart dies or does not need it, ends it.
  */
 #ifndef DAEMONS_DRV_STANDBY_H
 #define DAEMONS_DRV_STANDBY_H

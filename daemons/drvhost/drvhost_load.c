@@ -166,7 +166,8 @@ const struct drv_driver *drvhost_load(const char *name, struct error_sink *error
 		error_add(errors, "%s: %s", name, strerror(errno));
 	else if (!check_file(name, &st, errors) && !check_abi(name, fd, (size_t)st.st_size, errors))
 		driver = load(name, fd, errors);
-	/* That of a driver stays open: the loader would take the next file under its number for the same one. */
+	/* The descriptor of a driver stays open: the loader would take the next file under its number for the same
+	 * one. */
 	if (fd >= 0 && !driver)
 		close(fd);
 	return driver;

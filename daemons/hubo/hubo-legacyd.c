@@ -27,7 +27,7 @@ struct legacyd_settings {
 static const struct settings_row rows[] = {
 	ROW(TEXT, "output", output, SETTINGS_REQUIRED, "the device that hubod drives; not hubo"),
 	ROW(INT, "legacy_ref_ms", ref_ms, "ms", "0", "0", "60000",
-	    "a reference in hubo-ref counts for so long; 0: none is taken"),
+	    "how long a reference in hubo-ref counts; 0: none is taken"),
 	ROW(BOOL, "legacy_state", state, "no", "publish hubo-state"),
 	SETTINGS_END,
 };

@@ -106,7 +106,7 @@ struct hubo_table {
 
 /* ---- names ---- */
 
-/* Of a joint, or NULL for the two unused places. */
+/* The name of a joint, or NULL for the two unused places. */
 const char *hubo_joint_name(int joint);
 /* The joint, or HUBO_NONE. */
 int hubo_joint_find(const char *name);

@@ -177,7 +177,7 @@ void hubod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
 
 /* hubod_command.c */
-/* Of the active joints of a board; DRV_ALL: it has none. */
+/* The first of the active joints of a board; DRV_ALL: it has none. */
 unsigned int hubod_first_joint(const struct hubod *h, const struct hubod_board *board);
 /* -errno: the codec refused it. */
 int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc_command command, unsigned int motor,

@@ -105,7 +105,7 @@ void hubod_board_param_took(struct hubod *h, int joint, uint16_t letters, const 
 	h->param.is_new = true;
 }
 
-/* Of this motor, and of all others of the board what is the board's; HUBO_NONE: of all. */
+/* Forgets parameters of this motor, and those of the whole board for its other motors; HUBO_NONE: of all motors. */
 static void forget(struct hubod *h, unsigned int board, int motor, uint32_t numbers)
 {
 	for (int i = 0; i < HUBO_JOINTS; i++) {

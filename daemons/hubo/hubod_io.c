@@ -163,7 +163,7 @@ static void put_force(struct hubod *h, struct drv *drv, struct hubod_sensor *s, 
 	drv_put(drv, (unsigned int)s->force, &msg, now_ns);
 }
 
-/* Of roll and pitch, with a yaw of 0: w x y z. */
+/* The quaternion w x y z of roll and pitch, with a yaw of 0. */
 static void orientation(double q[4], double roll, double pitch)
 {
 	q[0] = cos(roll / 2) * cos(pitch / 2);

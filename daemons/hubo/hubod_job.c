@@ -67,14 +67,14 @@ static int read_values(const char *text, int32_t values[JMC_VALUES_MAX])
 	return n;
 }
 
-/* Those that hubod sends itself, or that would take a board off the bus. */
+/* hubod sends it itself, or it would take a board off the bus. */
 static bool is_ours(int command)
 {
 	return command <= JMC_GET_POWER || command == JMC_HOME || command == JMC_BOARD_NUMBER || command == JMC_ZERO ||
 	       (command >= JMC_NULL_FORCE && command <= JMC_NULL_IMU) || command == JMC_INITIALIZE_SENSOR;
 }
 
-/* Those after which a joint that is driven would move, or count, otherwise than its references say. */
+/* After it a joint that is driven would move, or count, otherwise than its references say. */
 static bool needs_rest(enum jmc_command command)
 {
 	return command == JMC_INITIALIZE || command == JMC_MODE || command == JMC_ENCODER_RESOLUTION ||

@@ -87,7 +87,7 @@ static void plan_reference(const struct hubod *h, struct drv *drv, struct hubod_
 			 .class = SLOTS_LATEST,
 			 .period_ns = h->period_ns,
 			 .deadline_ns = h->period_ns,
-			 /* Those on the identifier of commands would overtake all others. */
+			 /* Hands' references, on the identifier of commands, would overtake all others. */
 			 .step = b->kind == JMC_HAND },
 		.len = b->kind == JMC_HAND    ? 8
 		       : b->kind == JMC_WRIST ? 5

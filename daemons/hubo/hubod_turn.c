@@ -6,7 +6,7 @@
 #include "daemons/hubo/hubod.h"
 
 #define READY_CYCLES 3		 /* kept in a row, of each board */
-#define START_WAIT_NS 1000000000 /* a board that did not reply for so long is left out of the start */
+#define START_WAIT_NS 1000000000 /* a board that did not reply within it is left out of the start */
 
 static void turn(struct hubod *h, struct drv *drv, const struct drv_orders *orders)
 {

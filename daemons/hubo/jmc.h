@@ -34,7 +34,7 @@ enum jmc_kind {
 	JMC_WRIST, /* wrist roll and two fingers of DRC-Hubo */
 	JMC_HAND,  /* five fingers of Hubo2+ */
 };
-/* Of a board with 1, 2, 3 or 5 motors. */
+/* The kind of a board with 1, 2, 3 or 5 motors, and back. */
 enum jmc_kind jmc_kind(unsigned int board, unsigned int motors);
 unsigned int jmc_motors(enum jmc_kind kind);
 
@@ -144,7 +144,7 @@ enum jmc_flag {
 	JMC_ACCELERATION = 1 << 14,
 	JMC_TEMPERATURE = 1 << 15,
 };
-/* Those after which a motor does not follow its references. */
+/* Faults after which a motor does not follow its references. */
 #define JMC_FAULTS                                                                                               \
 	(JMC_JAM | JMC_PWM_SATURATED | JMC_BIG_ERROR | JMC_ENCODER_ERROR | JMC_DRIVER_FAULT | JMC_MOTOR_FAIL_0 | \
 	 JMC_MOTOR_FAIL_1 | JMC_TEMPERATURE)

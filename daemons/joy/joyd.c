@@ -13,7 +13,7 @@
 
 #define SILENT "silent" /* the fault */
 #define RETRY_NS 1000000000
-#define OWN_TICKS 3    /* a reference is valid for so many ticks of joyd */
+#define OWN_TICKS 3    /* validity of a reference, in ticks of joyd */
 #define DEVICE_TICKS 4 /* and of the device, which takes references for five */
 #define DOUBTS (ENDPLATE_RESTARTED | ENDPLATE_SILENT | ENDPLATE_OLD | ENDPLATE_NOT_UP)
 

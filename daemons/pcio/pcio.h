@@ -246,7 +246,7 @@ struct pcio_send_row {
 	enum slots_class class;
 	uint8_t key[FRAME_DATA_MAX]; /* as in struct slots_row */
 	uint8_t len;		     /* the longest */
-	uint8_t reply_bytes; /* at most so many bytes of the request come back on PCIO_ID_ACK + module; 0: no reply */
+	uint8_t reply_bytes;	     /* of the request that come back, at most, on PCIO_ID_ACK + module; 0: no reply */
 	bool moves;
 	bool harmless; /* however late it is sent */
 	bool shared;   /* by all drivers on the bus: one row, not one for each module */

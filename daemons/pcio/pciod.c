@@ -45,7 +45,7 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 	const struct pcio_send_row *row = &pcio_send_rows[kind];
 	const struct pciod_joint *j = &p->joints[joint];
 	const int64_t tick_ns = drv_period_ns(drv);
-	/* Of the questions three are asked in each tick in which the module moves. */
+	/* Three questions are asked in each tick in which the module moves. */
 	const int64_t periods[PCIO_SENDS] = { [PCIO_SEND_MOVE] = tick_ns,
 					      [PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
 					      [PCIO_SEND_GET] = tick_ns / 3 };

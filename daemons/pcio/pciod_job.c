@@ -129,7 +129,7 @@ static int request_clear(struct pciod *p, struct drv *drv, uint32_t handle, cons
 static void end_clear(struct pciod *p)
 {
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		p->joints[i].module.a.clear_ns = 0; /* a later word confirms it no more */
+		p->joints[i].module.a.clear_ns = 0; /* a later word does not confirm it */
 	p->job.kind = PCIOD_JOB_NONE;
 }
 

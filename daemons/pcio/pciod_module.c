@@ -6,7 +6,7 @@
 
 #define STANDS_RAD_S 0.005  /* slower than this it stands, whatever it says of moving */
 #define JUMP_RAD 0.05	    /* farther than this and twice the velocity limit it does not get */
-#define PROBE_NS 1000000000 /* a module silent for so long is asked so often */
+#define PROBE_NS 1000000000 /* a module that is silent for longer is asked this often */
 
 #define REQUIRED                                                                                    \
 	(PCIOD_Q_BIT_CONFIG | PCIOD_Q_BIT_VERSION | PCIOD_Q_BIT_SERIAL | PCIOD_Q_BIT_MIN_POSITION | \
@@ -239,7 +239,7 @@ void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns)
 	if (m->asked & PCIOD_Q_BIT_RESET)
 		pciod_module_event(m, DRV_ACTUATOR_ON_RESET_SENT, t_ns);
 	else if (m->a.state == DRV_ACTUATOR_RESET_PUT)
-		pciod_module_was_reset(m, t_ns); /* its reply counts no more, but the state word does */
+		pciod_module_was_reset(m, t_ns); /* its reply does not count, but the state word does */
 }
 
 void pciod_module_unanswered(struct pciod_module *m, enum pciod_question question, int64_t now_ns)

@@ -4,7 +4,7 @@
 #include "daemons/pcio/pciod_module.h"
 
 #define VALUE_MAX 1e4	/* rad, rad/s, A: nothing that is measured is beyond */
-#define CONFIG_WRITES 3 /* after so many the module is taken not to accept it */
+#define CONFIG_WRITES 3 /* after which the module is taken not to accept it */
 
 /* ---- the sample ---- */
 

@@ -64,7 +64,7 @@ struct jmc_motor {
 	double zero;		 /* counts that it calls 0 */
 	enum jmc_motor_how how;
 	bool jammed, encoder_stuck;
-	double push_nm, push_for_s; /* from outside, for so much longer */
+	double push_nm, push_for_s; /* from outside, and for how much longer */
 	struct jmc_path path;	    /* counts from zero */
 	struct jmc_home home;	    /* of the same origin as counts */
 	double duty;		    /* -100 to 100 %, of JMC_PWM; else what the servo uses */

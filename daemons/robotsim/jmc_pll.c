@@ -65,7 +65,7 @@ void jmc_pll_arrive(struct jmc_pll *p, int64_t t_ns)
 	const double to_tick_ns = (double)(p->tick_ns - t_ns) - p->settings.sample * p->period_ns;
 
 	p->arrived++;
-	/* Of the next tick, or of the one before it, whichever is nearer. */
+	/* From the next tick, or from the one before it, whichever is nearer. */
 	p->error_ns = to_tick_ns > p->period_ns / 2 ? p->period_ns - to_tick_ns : -to_tick_ns;
 	if (p->locked) {
 		measure(p, t_ns);

@@ -39,7 +39,7 @@ static void pwm(struct jmc_board *b, const struct frame *f)
 	}
 }
 
-/* Of one motor, or of all.  How many there were. */
+/* Does it with one motor, or with all.  Returns how many. */
 static unsigned int each(struct jmc_board *b, unsigned int which, void (*does)(struct jmc_board *b, unsigned int i))
 {
 	unsigned int n = 0;

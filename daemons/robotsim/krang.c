@@ -99,7 +99,7 @@ static void add_floor(struct forces *f, const struct krang_settings *s, const st
 	f->touches = caster_n > 0 || head_n > 0;
 }
 
-/* Of the motor and friction of a wheel that turns with w against the base. */
+/* The torque by motor and friction of a wheel that turns with w against the base. */
 static double wheel_nm(const struct krang_settings *s, double current_a, double w)
 {
 	return s->gear * s->torque_constant * current_a - s->friction * tanh(w / FRICTION_RAD_S) - s->viscous * w;

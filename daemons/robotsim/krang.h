@@ -65,7 +65,7 @@ struct krang {
 	/* waist_inertia * acceleration of the waist = torque of its motor + waist_load_nm, positive where it folds. */
 	double waist_inertia, waist_load_nm;
 	enum krang_mode mode;
-	double free_s; /* so long it touched nothing but the floor below its wheels */
+	double free_s; /* time for which it touched nothing but the floor below its wheels */
 	unsigned int falls;
 };
 

@@ -160,7 +160,7 @@ static void synced(struct od *od, int64_t t_ns)
 	}
 }
 
-/* Of event-driven TPDOs: what changed since they were sent. */
+/* Sends event-driven TPDOs whose objects changed since they were sent. */
 static void changed(struct od *od, int64_t t_ns)
 {
 	for (size_t k = 0; k < od->device->pdos_n; k++) {

@@ -200,7 +200,7 @@ static void set(struct pcube *m, const struct frame *f)
 	acknowledge(m, reply, 3);
 }
 
-/* Those of one byte, to one module or to all.  Is it one? */
+/* Handles a command of one byte, to one module or to all.  Is it one? */
 static bool simple(struct pcube *m, const struct frame *f)
 {
 	if (f->len != 1)

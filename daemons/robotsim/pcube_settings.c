@@ -60,7 +60,7 @@ const struct settings_row pcube_rows[] = {
 };
 /* clang-format on */
 
-/* 0 where that is inside the limits by so much, else their middle. */
+/* 0 where that is inside the limits by a margin, else their middle. */
 static double place(const double limits[2], double by)
 {
 	return limits[0] <= -by && limits[1] >= by ? 0 : (limits[0] + limits[1]) / 2;

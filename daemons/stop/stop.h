@@ -27,9 +27,9 @@ enum stop_state {
 
 struct stop_rules {
 	unsigned int channels;
-	int64_t close_after_ns;	 /* closed for so long, it counts as closed */
-	int64_t silent_after_ns; /* a reading counts for so long */
-	int64_t differ_after_ns; /* channels may differ for so long, while a contact moves */
+	int64_t close_after_ns;	 /* closed for this time it counts as closed */
+	int64_t silent_after_ns; /* how long a reading counts */
+	int64_t differ_after_ns; /* how long channels may differ, while a contact moves */
 };
 
 struct stop {

@@ -38,7 +38,7 @@ static const struct settings_row stopd_settings_rows[] = {
 	STOPD_ROW(WORD, "level", level, stopd_settings_levels, "estop", "to which it raises while open or silent"),
 	STOPD_ROW(WORD, "closed", closed, stopd_settings_closed, "high", "high or low: a closed channel reads 1 or 0"),
 	STOPD_ROW(DURATION, "close_after", close_after_ns, "100ms", "0s", "10s",
-		  "closed for so long it counts as closed; opening counts at once"),
+		  "time after which closed counts as closed; opening counts at once"),
 	STOPD_ROW(DURATION, "differ_after", differ_after_ns, "500ms", "1ms", "10s",
 		  "time for which two channels may differ"),
 	STOPD_ROW(DURATION, "silent_after", silent_after_ns, "100ms", "1ms", "10s",

@@ -41,7 +41,7 @@ static int folder_of(const struct ctl_line *line, char folder[RUN_PATH_MAX])
 	return status ? ctl_fail(line, CTL_WORLD, "%s", strerror(-status)) : 0;
 }
 
-/* Of the file "incident": its value, or "". */
+/* The value of a key in the file "incident", or "". */
 static void value_of(const char *path, const char *key, char *value, size_t size)
 {
 	const size_t len = strlen(key);

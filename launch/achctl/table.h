@@ -60,7 +60,7 @@ size_t table_paint(const struct table *table, struct paint *paint, size_t width,
 
 /* Draws what fits into *left columns, and takes its width from them. */
 void table_text(struct paint *paint, enum tone tone, const char *text, size_t *left);
-/* Bytes of text that fit into so many columns, whole characters only; *columns is what they take.  For tests. */
+/* Bytes of text that fit into the columns, whole characters only; *columns is what they take.  For tests. */
 size_t table_fitting_bytes(const char *text, size_t width, size_t *columns);
 
 #endif

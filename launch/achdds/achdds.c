@@ -218,7 +218,7 @@ static int run(void)
 
 /* ---- before and behind it ---- */
 
-/* That of the real clock has room for few channels. */
+/* The set of the real clock has room for few channels only. */
 static int open_set(struct clock_set **set)
 {
 	int r;

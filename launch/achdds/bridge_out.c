@@ -88,7 +88,7 @@ static void find_device(struct link *l, const char *channel)
 		 channel);
 }
 
-/* Of a channel that is older than this process: the newest state is of use, what happened before is not news. */
+/* A channel is older than this process: its newest state is of use, what happened before is not news. */
 static void skip(struct link *l)
 {
 	ach_flush(&l->inlet.chan);

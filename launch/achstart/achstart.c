@@ -240,7 +240,7 @@ static bool passes_check(struct check *found, struct launch *launch, struct erro
 	return errors->count == before;
 }
 
-/* Of a robot whose drivers ran already and were not asked for their further channels: they are asked when it has
+/* Sweeps further channels of drivers that ran already and were not asked for them: they are asked when the robot has
  * stopped, where nothing waits for it. */
 static void sweep_further(struct check *found, struct launch *launch)
 {

@@ -63,7 +63,7 @@ static void write_event(struct events *e, int64_t now_ns, const struct msg_event
 		show(e, severity, event);
 }
 
-/* Of all drivers, once they have had the time to report it. */
+/* Writes the pause that drivers reported, once all have had the time to. */
 static void write_pause(struct events *e, int64_t now_ns, int64_t due_ns)
 {
 	struct msg_event event;

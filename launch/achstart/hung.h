@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HUNG_LIMIT_FACTOR 10 /* times the patience: a daemon that is silent for so long is killed in any case, ... */
+#define HUNG_LIMIT_FACTOR 10 /* times the patience: a daemon that is silent for longer is killed in any case, ... */
 #define HUNG_LIMIT_MIN_NS INT64_C(2000000000) /* ... but not before this */
 
 enum hung_verdict {

@@ -103,7 +103,7 @@ void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
 	estop_read(&s->estop, now_ns);
 	if (adopted || s->level.untouched)
 		return;
-	/* Every process of before is dead, and their successors must not go on at their level. */
+	/* Every earlier process is dead, and their successors must not go on at their level. */
 	estop_raise(&s->estop, MSG_LEVEL_ESTOP, "achstart", geteuid(), "the robot comes up", &(struct error_sink){ 0 });
 	if (s->launch->arm == LAUNCH_ARM_AUTO)
 		supervise_say(s, now_ns, WARNING, "not-armed",

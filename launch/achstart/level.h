@@ -61,7 +61,7 @@ struct arming {
 	int64_t lower_ns;	/* how long the lowering may be taken */
 	int64_t taken_until_ns;
 	uint64_t base, epoch;
-	size_t taken;	/* by so many drivers */
+	size_t taken;	/* by how many drivers */
 	bool by_itself; /* arm: auto */
 	struct lines why;
 };

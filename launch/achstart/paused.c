@@ -10,7 +10,7 @@ static bool overlap(const struct paused *p, int64_t from_ns, int64_t to_ns)
 	return p->ms && from_ns <= p->to_ns + PAUSED_NEAR_NS && to_ns >= p->from_ns - PAUSED_NEAR_NS;
 }
 
-/* Of another pause than the last: what is kept of that has to be taken before. */
+/* Begins another pause: the event of the last one has to be taken before. */
 static void begin(struct paused *p, int64_t from_ns, int64_t to_ns, int64_t now_ns)
 {
 	*p = (struct paused){ .due_ns = now_ns + PAUSED_COLLECT_NS, .from_ns = from_ns, .to_ns = to_ns };

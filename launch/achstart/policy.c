@@ -170,7 +170,7 @@ static unsigned int count_early(struct policy *p, const struct turn *t)
 	const int64_t since_ns = t->now_ns - t->rules->budget_within_ns;
 	unsigned int n = 1;
 
-	/* After so long without one it begins again with the shortest pause. */
+	/* After that time without a death it begins again with the shortest pause. */
 	if (p->early_n && p->early[(p->early_at + POLICY_DEATHS_MAX - 1) % POLICY_DEATHS_MAX] < since_ns)
 		p->backoff_ns = 0;
 	for (unsigned int i = 1; i <= p->early_n; i++)

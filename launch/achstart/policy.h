@@ -79,7 +79,7 @@ enum policy_event {
 #define POLICY_SAY_PAUSE 0x80  /* report as warning: it died early and is started again at policy_wake_ns() */
 #define POLICY_SAY_TAKEN 0x100 /* the same, if that is new: another process holds what it claims */
 
-/* Of the critical ones. */
+/* Limits of critical daemons. */
 #define POLICY_CRITICAL_BACKOFF_NS 20000000
 #define POLICY_CRITICAL_DEATHS 3
 #define POLICY_CRITICAL_WITHIN_NS 1000000000

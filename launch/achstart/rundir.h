@@ -32,7 +32,7 @@ struct notice {
 
 /* Creates the socket, mode 0600, in place of an old one.  Its descriptor, or -errno with a line. */
 int rundir_notify(struct error_sink *errors);
-/* 1: *notice was received; 0: there are no more now. */
+/* 1: *notice was received; 0: none is left now. */
 int rundir_notice(int fd, struct notice *notice);
 void rundir_drop(struct notice *notice); /* closes the descriptors in it */
 

@@ -47,7 +47,7 @@ static void start(struct spare *spare, const struct launch_daemon *daemon, const
 		put_off(spare, now_ns);
 }
 
-/* It holds nothing that is worth a farewell.  It is not on a virtual clock, on which it must be gone at this
+/* A spare holds nothing: SIGKILL is enough.  It is not on a virtual clock, on which it must be gone at this
  * instant. */
 static void end(struct spare *spare)
 {

@@ -538,7 +538,7 @@ bool supervised_adopt(struct supervisor *s, struct supervised *d, int64_t now_ns
 			       "it runs with another configuration than the file has now: achctl restart %s",
 			       d->daemon->name);
 	supervised_say(s, d, now_ns, INFO, "adopted", "found running, process %d", (int)saved.pid);
-	/* One of which a process is all that is asked for is ready as soon as it has one, and says nothing. */
+	/* With alive: process a daemon is ready once it has a process, and says nothing. */
 	supervised_event(s, d,
 			 saved.ready || d->daemon->alive == LAUNCH_ALIVE_PROCESS ? POLICY_ADOPT_READY : POLICY_ADOPT,
 			 now_ns);

@@ -42,8 +42,9 @@ void supervised_close(struct supervised *d, bool stopped);
 
 /* If its process runs: takes it over as it is. */
 bool supervised_adopt(struct supervisor *s, struct supervised *d, int64_t now_ns);
-/* Of one without a process, while others run on: if it was stopped, done or given up when the last achstart ended, or
- * is never to be restarted, it stays so; what died since is started.  false: it is to be started as the first time. */
+/* Takes over a daemon without a process while others run on: if it was stopped, done or given up when the last achstart
+ * ended, or is never to be restarted, it stays so; what died since is started.  false: it is to be started as the first
+ * time. */
 bool supervised_left(struct supervisor *s, struct supervised *d, int64_t now_ns);
 void supervised_first_time(struct supervised *d); /* nothing of the robot runs: how it was left does not count */
 
@@ -63,7 +64,7 @@ bool supervised_has_spoken(const struct supervised *d); /* its process, which ru
 bool supervised_in_fault(const struct supervised *d);	/* its lifecycle, by what it published last */
 
 /* Which one it is: as it says itself, or as achstart counts. */
-int64_t supervised_dead_after_ns(const struct supervised *d); /* it has not published for so long: it is dead */
+int64_t supervised_dead_after_ns(const struct supervised *d); /* a daemon that has not published for longer is dead */
 uint32_t supervised_incarnation(const struct supervised *d);
 
 #endif

@@ -37,7 +37,7 @@
  * DRIVER --frames: 5 % 0.9 ms, 50 % 1.0 ms, 99 % 6.4 ms. */
 #define STARTUP_MIN_NS 900000
 #define STARTUP_MAX_NS 6400000
-/* Of a spare, which has done that before: until it runs. */
+/* A spare has done that before: the time until it runs. */
 #define SPARE_MIN_NS 100000
 #define SPARE_MAX_NS 500000
 
@@ -76,7 +76,7 @@ static void take_priority(void)
 		return; /* then it is slower beside load, which the status shows */
 }
 
-/* Of a program that is not on the clock. */
+/* Called in a program that is not on the clock. */
 void virtual_beside(void)
 {
 	if (!run.launch || !CPU_COUNT(&run.processors))

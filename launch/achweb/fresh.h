@@ -11,7 +11,7 @@
 #define FRESH_NS 4000000000
 #define FRESH_RANDOM 16
 #define FRESH_CLIENTS 8 /* loads of the page in a session, within the life of a challenge */
-#define FRESH_COUNTS 32 /* requests of a page may overtake each other by so many */
+#define FRESH_COUNTS 32 /* by how many requests of a page may overtake each other */
 
 struct fresh {
 	char now[PROOF_WORD], before[PROOF_WORD]; /* "": none */

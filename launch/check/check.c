@@ -264,7 +264,7 @@ static void check_server(struct check *check, const struct robot_bus *bus, struc
 		  bus->name, bus->interface, wire);
 }
 
-/* Of the first daemon that uses the bus; NULL: none does. */
+/* The node of the first daemon that uses the bus; NULL: none does. */
 static const struct yaml_node *user_of(const struct launch *launch, const struct robot_bus *bus)
 {
 	for (size_t i = 0; i < launch->daemons_n; i++)

@@ -340,7 +340,7 @@ static bool is_described(const struct check_frames *frames, const struct check_f
 	return false;
 }
 
-/* Of one daemon, or of all: NULL. */
+/* The flow of one daemon, or of all (NULL). */
 static struct flow flow_of(const struct check_frames *frames, const struct robot_bus *bus,
 			   const struct launch_daemon *daemon)
 {

@@ -106,7 +106,7 @@ static bool first_of_id(const struct traffic *traffic, size_t i)
 	return true;
 }
 
-/* Of all frames with the identifier; 0: one of them has none. */
+/* The bound over all frames with the identifier; 0: one of them has none. */
 static int64_t bound_of(const struct traffic *traffic, const struct traffic_frame *f)
 {
 	int64_t bound_ns = 0;

@@ -87,7 +87,7 @@ struct launch_daemon {
 	bool dead_after_given; /* by the launch file; else the ticks in the driver's state may extend it */
 	int64_t tick_ns;       /* of a driver; 0: the robot file does not give it */
 
-	/* Of computing that is charged on a virtual clock (vt_budget.h). */
+	/* Limits of computing that is charged on a virtual clock (vt_budget.h). */
 	int64_t period_ns, budget_ns; /* 0: none */
 	enum vt_over over;
 	int64_t weight; /* 0: none */

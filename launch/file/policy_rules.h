@@ -13,8 +13,8 @@ struct policy_rules {
 	int64_t settled_ns;	  /* time in READY after which a death no longer counts as early: 1 s */
 	int64_t backoff_ns;	  /* pause after the first early death: 0.1 s ... */
 	int64_t backoff_max_ns;	  /* ... and at most: 5 s */
-	int64_t budget;		  /* so many early deaths, 1 to POLICY_DEATHS_MAX, ... */
-	int64_t budget_within_ns; /* ... in so long a time are too many: 10 in a minute */
+	int64_t budget;		  /* early deaths, 1 to POLICY_DEATHS_MAX, ... */
+	int64_t budget_within_ns; /* ... within this time are too many: 10 in a minute */
 	int64_t ready_within_ns;  /* 5 s */
 	int64_t kill_within_ns;	  /* from SIGTERM to SIGKILL: 2 s */
 };

@@ -37,7 +37,7 @@ const struct console_verb console_verbs[] = {
 	{ "startup", "bridges and control of all boards on", CONSOLE_NOTHING, REQUEST(ACTIVATE, ""), .in = ARMED },
 	{ "goto", "move a joint there, in rad", CONSOLE_JOINT_NUMBER, CONSOLE_GOTO,
 	  .scale = 1, .least = -10, .most = 10, .in = LIFE(HOLDING) },
-	{ "comp", "let a joint give way around an angle, in rad, for so many seconds", CONSOLE_JOINT_NUMBER_TIME,
+	{ "comp", "let a joint give way around an angle, in rad, for a time in seconds", CONSOLE_JOINT_NUMBER_TIME,
 	  CONSOLE_COMPLY, .scale = 1, .least = -10, .most = 10, .in = LIFE(HOLDING) },
 	{ "kp", "stiffness of a compliant joint, %/rad", CONSOLE_JOINT_NUMBER, REQUEST(SET, "%s.comply-kp"),
 	  .value = "%g", .scale = 1, .least = 0, .most = 10000, .in = UP },
@@ -61,7 +61,7 @@ const struct console_verb console_verbs[] = {
 	{ "zero", "here a sensor is at 0", CONSOLE_SENSOR, REQUEST(BIAS, "%s"), .in = STANDS },
 	{ "zeroacc", "here the tilt of a foot is 0", CONSOLE_SENSOR, REQUEST(BIAS, "%s.tilt"), .in = STANDS },
 	{ "iniSensors", "initialize all sensor boards", CONSOLE_NOTHING, CONSOLE_SENSORS, .in = STANDS },
-	{ "beep", "for so many seconds", CONSOLE_JOINT_NUMBER, REQUEST(SET, "%s.beep"), .value = "%d", .scale = 10,
+	{ "beep", "for a time in seconds", CONSOLE_JOINT_NUMBER, REQUEST(SET, "%s.beep"), .value = "%d", .scale = 10,
 	  .least = 0.1, .most = 25, .in = UP },
 	{ "homefile", "write the values of the home file to boards", CONSOLE_PLACE_OR_ALL,
 	  REQUEST(SET, "home-file"), .value = "%s", .in = STOPPED },
@@ -94,7 +94,7 @@ static bool has_limb(const struct console_verb *v)
 	return v->takes == CONSOLE_PLACE || v->takes == CONSOLE_PLACE_OR_ALL;
 }
 
-/* The word of that number that may stand behind the verb; NULL: there are no more. */
+/* The word of that number that may stand behind the verb; NULL: none is left. */
 static const char *argument(const struct console_verb *v, unsigned int number)
 {
 	unsigned int n = 0;

@@ -72,7 +72,7 @@ static enum console_end run_reset_all(struct console *c, const struct msg_joint_
 	return end;
 }
 
-/* Those that the driver does not know are not fitted. */
+/* A sensor that the driver does not know is not fitted. */
 static enum console_end run_sensors(struct console *c)
 {
 	struct msg_reply reply = { 0 };

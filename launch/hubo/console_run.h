@@ -11,7 +11,7 @@ struct console {
 	struct endplate *robot;
 	struct endplate_device *device;
 	const char *name;  /* of the device */
-	int64_t within_ns; /* so long a line waits for a driver that is not there, or in a lifecycle that refuses it */
+	int64_t within_ns; /* how long a line waits for a driver that is not there, or in a lifecycle that refuses it */
 	FILE *out, *err;
 };
 

@@ -24,7 +24,7 @@ static const struct settings_row rows[] = {
 			 .value = "LINE", .letter = 'c'),
 	SETTINGS_STRING("robot", struct hubo_console_options, robot, NULL, "the robot", .value = "R"),
 	SETTINGS_DURATION("within", struct hubo_console_options, within_ns, "0", "0", "1h",
-			  "wait so long for a lifecycle in which a line is not refused"),
+			  "longest wait for a lifecycle in which a line is not refused"),
 	SETTINGS_BOOL("verbs", struct hubo_console_options, verbs, "no",
 		      "print which verb is refused in which lifecycle"),
 	SETTINGS_END,

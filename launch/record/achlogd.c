@@ -38,8 +38,8 @@ static const struct settings_row rows[] = {
 			"where pieces are written; by default with the logs", .value = "DIR"),
 	SETTINGS_INT("piece", struct achlogd_options, piece_mb, "", "4", "1", "100000", "megabytes of a piece",
 		     .value = "MB"),
-	SETTINGS_INT("pieces", struct achlogd_options, pieces, "", "64", "2", "100000",
-		     "at most so many pieces are kept", .value = "N"),
+	SETTINGS_INT("pieces", struct achlogd_options, pieces, "", "64", "2", "100000", "pieces that are kept",
+		     .value = "N"),
 	SETTINGS_INT("total", struct achlogd_options, total_mb, "", "32", "2", "10000000", "megabytes of all pieces",
 		     .value = "MB"),
 	SETTINGS_STRING("name", struct achlogd_options, name, PROGRAM,
@@ -69,7 +69,7 @@ static struct {
 
 /* ---- events ---- */
 
-/* Of channels that cannot be read. */
+/* Prints a line about a channel that cannot be read. */
 static void say_line(void *to, const char *line)
 {
 	(void)to;

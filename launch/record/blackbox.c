@@ -72,7 +72,7 @@ static struct {
 	struct blackbox_options options;
 	const char *prefix;
 	char folder[RUN_PATH_MAX];
-	/* Of the rolling record; the other one is that of an incident that is written. */
+	/* Paths of the rolling record; the other one is that of an incident that is written. */
 	struct {
 		char bus[RUN_PATH_MAX], channels[RUN_PATH_MAX];
 	} records[RECORDS];

@@ -33,7 +33,7 @@ int listener_place(int fd, int port);
  * listen there.  0.0.0.0 has 127.0.0.1 alone, and :: has both unless it is for IPv6 only.  A socket of one
  * interface has none. */
 unsigned int listener_covers(int fd, int port);
-/* Those that this machine does not have: ::1 without IPv6. */
+/* Addresses that this machine does not have: ::1 without IPv6. */
 unsigned int listener_absent(void);
 #define LISTENER_BOTH ((1u << LISTENER_PAIR) - 1)
 
