@@ -4,7 +4,7 @@
 
 #include "can/log/log.h"
 #include "can/tool/can_tool.h"
-#include "channels/clock/vt_clock.h"
+#include "channels/clock/vt_observe.h"
 #include "config/base/run.h"
 #include "config/settings/program.h"
 
@@ -23,6 +23,6 @@ int can_tool_robot(const char *robot, bool later)
 	if (robot && run_robot(robot))
 		return program_wrong("--robot: %s is not a valid name", robot);
 	if (!run_path(clock, "clock", &(struct error_sink){ 0 }) && (later || !access(clock, F_OK)))
-		vt_clock_observe(clock); /* of a robot on a virtual clock */
+		vt_observe(clock); /* of a robot on a virtual clock */
 	return 0;
 }

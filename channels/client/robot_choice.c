@@ -8,7 +8,7 @@
 
 #include "channels/client/folder.h"
 #include "channels/client/robot_choice.h"
-#include "channels/clock/vt_clock.h"
+#include "channels/clock/vt_observe.h"
 #include "config/base/lines.h"
 
 #define SYSTEM "/run/endplate" /* folders that root has made, or given to their users */
@@ -185,7 +185,7 @@ void robot_choice_clock(void)
 	char path[RUN_PATH_MAX];
 
 	if (!run_path(path, "clock", &(struct error_sink){ 0 }))
-		vt_clock_observe(path);
+		vt_observe(path);
 }
 
 /* ---- hold and estop ---- */

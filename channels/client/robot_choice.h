@@ -31,7 +31,7 @@ int robot_choice_begin(struct robot_choice_asked *asked, const char *robot);
  * file, and the environment is as it was; with a line in errors: -EINVAL if they contradict each other, another
  * -errno if the folder cannot be trusted. */
 int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *errors);
-void robot_choice_clock(void); /* from here on on its virtual clock, if it has one (vt_clock_observe) */
+void robot_choice_clock(void); /* from here on on its virtual clock, if it has one (vt_observe) */
 
 #define ROBOT_CHOICE_MAX 16
 struct robot_choice {

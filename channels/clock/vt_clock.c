@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +16,6 @@
 #include "channels/clock/vt_charge.h"
 #include "channels/clock/vt_hash.h"
 #include "channels/clock/vt_outside.h"
-#include "config/base/run_clock.h"
 
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
@@ -31,13 +27,6 @@
 #define SEEDS_APART 1000003 /* more than devices and buses have */
 #define SEEDS_MAX 2000	    /* below 32 bits in all */
 #define GUARD_NS 100000000
-#define BEFORE_NS 10000000000  /* stamps of a virtual clock may precede its beginning by less than this */
-#define LOOK_NS 50000000       /* between two looks at the file of a clock that stands still */
-#define SLICE_NS 50000000      /* of a wait beside the robot */
-#define STILL_NS 500000000     /* without a change of the time, after which the clock counts as standing still */
-#define LONGEST_NS VT_BEGIN_NS /* that a virtual clock may run */
-#define OBSERVED_MAX RUN_PATH_MAX
-#define DAEMON "ENDPLATE_DAEMON" /* set for daemons of a robot */
 
 static struct vt_end end;
 static _Thread_local bool joined; /* in this thread */
@@ -65,19 +54,6 @@ static _Noreturn void give_up(const char *why)
 
 /* ---- time ---- */
 
-/* The copy may be written again while another thread, or an observer, reads it. */
-static int64_t page_now(const struct vt_page *page)
-{
-	for (;;) {
-		const uint64_t token = atomic_load_explicit(&page->token, memory_order_acquire);
-		const int64_t now_ns = *(const volatile int64_t *)&page->core[token >> 7 & 1].now_ns;
-
-		atomic_thread_fence(memory_order_acquire);
-		if ((atomic_load_explicit(&page->token, memory_order_relaxed) ^ token) >> 16 == 0)
-			return now_ns;
-	}
-}
-
 /* Processor time of this process, all threads. */
 static int64_t cpu_ns(void)
 {
@@ -90,7 +66,7 @@ static int64_t cpu_ns(void)
 /* The time of its turn, and with charging what it has computed since. */
 static int64_t now(void)
 {
-	const int64_t granted_ns = page_now(end.page);
+	const int64_t granted_ns = vt_page_now(end.page);
 
 	return charge.scale > 0 && joined ? granted_ns + vt_charge_passed_ns(&charge, cpu_ns()) : granted_ns;
 }
@@ -150,7 +126,7 @@ static void spend(int64_t work_ns)
 	struct vt_slot *slot = &end.page->slot[end.me];
 	const uint32_t overs = budget.overs;
 	bool fails;
-	const int64_t then_ns = vt_budget_spend(&budget, page_now(end.page), work_ns, &fails);
+	const int64_t then_ns = vt_budget_spend(&budget, vt_page_now(end.page), work_ns, &fails);
 
 	end.page->left.busy_ns += work_ns;
 	atomic_fetch_add_explicit(&slot->overs, budget.overs - overs, memory_order_relaxed);
@@ -175,7 +151,7 @@ static void share(uint32_t weight, double work_ns)
 {
 	atomic_fetch_or(&end.page->sharing, vt_bit(end.me));
 	while (work_ns >= 1) {
-		const int64_t now_ns = page_now(end.page);
+		const int64_t now_ns = vt_page_now(end.page);
 		const double part = vt_left_share(&end.page->left, weight, weights());
 		const double slice_ns = work_ns / part < VT_SHARE_SLICE_NS ? work_ns / part : VT_SHARE_SLICE_NS;
 
@@ -196,13 +172,13 @@ static void settle(void)
 	if (!passed_ns)
 		return;
 	atomic_fetch_add_explicit(&slot->charged_ns, passed_ns, memory_order_relaxed);
-	vt_left_update(&end.page->left, page_now(end.page));
+	vt_left_update(&end.page->left, vt_page_now(end.page));
 	if (weight)
 		share(weight, (double)passed_ns);
 	else if (budget.period_ns)
 		spend(passed_ns);
 	else
-		compute_until(page_now(end.page) + passed_ns);
+		compute_until(vt_page_now(end.page) + passed_ns);
 }
 
 /* A descriptor that a sweep finds ready was not announced by a process of the robot. */
@@ -211,7 +187,7 @@ static void say_outside(const struct vt_poll *at)
 	int64_t nothing = 0;
 
 	if (!atomic_load_explicit(&end.page->sweeping, memory_order_relaxed) ||
-	    !atomic_compare_exchange_strong(&end.page->outside_ns, &nothing, page_now(end.page)))
+	    !atomic_compare_exchange_strong(&end.page->outside_ns, &nothing, vt_page_now(end.page)))
 		return;
 	snprintf(end.page->outside_who, VT_NAME_MAX, "%s", end.page->slot[end.me].name);
 	if (at->found_channel)
@@ -237,22 +213,22 @@ int vt_clock_wait(struct vt_poll *at, int64_t deadline_ns)
 	if (!joined)
 		return wait_outside(at, deadline_ns);
 	settle();
-	if (deadline_ns > page_now(end.page) + ASK_NS)
+	if (deadline_ns > vt_page_now(end.page) + ASK_NS)
 		ask.needed = true;
 	ready = at->poll(at);
-	if (ready || deadline_ns <= page_now(end.page)) {
+	if (ready || deadline_ns <= vt_page_now(end.page)) {
 		if (++waits > WAITS_MAX)
 			give_up("a descriptor stays readable: this process waits without an end");
-		vt_budget_release(&budget, page_now(end.page));
+		vt_budget_release(&budget, vt_page_now(end.page));
 		return ready;
 	}
 	do {
 		take_turns(deadline_ns);
 		ready = at->poll(at);
-	} while (!ready && page_now(end.page) < deadline_ns);
-	if (ready && page_now(end.page) < deadline_ns)
+	} while (!ready && vt_page_now(end.page) < deadline_ns);
+	if (ready && vt_page_now(end.page) < deadline_ns)
 		say_outside(at);
-	vt_budget_release(&budget, page_now(end.page));
+	vt_budget_release(&budget, vt_page_now(end.page));
 	return ready;
 }
 
@@ -262,7 +238,7 @@ bool vt_clock_asks(uint64_t what)
 
 	if (!joined)
 		return true;
-	if (what != ask.what || ask.always || page_now(end.page) >= ask.at_ns + ASK_NS)
+	if (what != ask.what || ask.always || vt_page_now(end.page) >= ask.at_ns + ASK_NS)
 		ask.needed = true;
 	ask.what = what;
 	if (atomic_load_explicit(&end.page->slow, memory_order_acquire) & me) {
@@ -277,7 +253,7 @@ void vt_clock_asked(int ready)
 	if (!joined)
 		return;
 	ask.needed = ready != 0; /* the program may leave something unread */
-	ask.at_ns = page_now(end.page);
+	ask.at_ns = vt_page_now(end.page);
 }
 
 /* ---- probes ---- */
@@ -427,7 +403,7 @@ int64_t vt_clock_machine_ns(void)
 {
 	const int64_t machine_ns = joined ? clock_real.now() : 0;
 
-	return machine_ns < VT_BEGIN_NS - BEFORE_NS ? machine_ns : 0;
+	return machine_ns < VT_BEGIN_NS - VT_BEFORE_NS ? machine_ns : 0;
 }
 
 int64_t vt_clock_seed(int64_t seed)
@@ -465,7 +441,7 @@ static bool vt_sleep(int64_t for_ns)
 		return false;
 	settle();
 	take_turns(for_ns > VT_NEVER - now() ? VT_NEVER : now() + for_ns);
-	vt_budget_release(&budget, page_now(end.page));
+	vt_budget_release(&budget, vt_page_now(end.page));
 	return true;
 }
 
@@ -485,7 +461,7 @@ static void committed(struct ach_handle *h, const void *data, size_t len)
 	act();
 	vt_page_mark_light(&end, (object ? object->readers : ~vt_bit(VT_COORDINATOR)));
 	if (object)
-		vt_hash_message(object, page_now(end.page), data, len);
+		vt_hash_message(object, vt_page_now(end.page), data, len);
 }
 
 static const struct ach_outer outer = { now, watched, vt_sleep, before, committed };
@@ -563,189 +539,4 @@ void vt_clock_leave(void)
 		return;
 	forked();
 	vt_page_leave(&end);
-}
-
-/* ---- beside the robot ----
- *
- * A robot may start after this process, end, and start again, on a virtual clock or in real time.  While there is no
- * page, or its time stands still, this process opens the file again every LOOK_NS.  Whenever this process changes to
- * another clock, its time jumps; a deadline that was computed before is not one of the new clock. */
-
-static struct {
-	const struct vt_page *page; /* NULL: no robot runs, or one in real time */
-	char path[OBSERVED_MAX];
-	bool given; /* the path; else it is searched for */
-	ino_t file;
-	_Atomic int64_t seen_ns, look_ns;
-	_Atomic int64_t still_ns;  /* real: when the time was first seen to stand still; 0: it moves */
-	_Atomic int64_t jumped_ns; /* sum of all jumps */
-} observed;
-
-/* A process that has ended may not be reaped yet. */
-static bool runs(uint32_t pid)
-{
-	struct clock_fd fd = { .fd = pid ? pidfd_open((pid_t)pid, 0) : -1, .events = POLLIN };
-	bool ended;
-
-	if (fd.fd < 0)
-		return pid && errno != ESRCH;
-	ended = clock_real.wait(&fd, 1, 0) > 0;
-	close(fd.fd);
-	return !ended;
-}
-
-/* A page without any process was left by a robot that was killed. */
-static bool is_used(const struct vt_page *page)
-{
-	if (runs(atomic_load(&page->pid)))
-		return true;
-	for (uint64_t left = atomic_load(&page->live) & ~vt_bit(VT_COORDINATOR); left; left &= left - 1)
-		if (runs(atomic_load(&page->slot[__builtin_ctzll(left)].pid)))
-			return true;
-	return false;
-}
-
-/* NULL with errno. */
-static const struct vt_page *open_observed(void)
-{
-	const struct vt_page *page;
-	struct stat st;
-
-	if (!observed.given && run_clock_find(observed.path)) {
-		errno = ENOENT;
-		return NULL;
-	}
-	page = vt_page_open(observed.path, false);
-	if (!page)
-		return NULL;
-	if (!is_used(page) || stat(observed.path, &st)) {
-		munmap((void *)page, sizeof(*page));
-		errno = ENOENT;
-		return NULL;
-	}
-	observed.file = st.st_ino;
-	return page;
-}
-
-static int64_t time_of(const struct vt_page *page)
-{
-	return page ? page_now(page) : clock_real.now();
-}
-
-/* An old page stays mapped, for another thread may be reading it. */
-static void look_again(void)
-{
-	const struct vt_page *before = observed.page, *page;
-	struct stat st;
-
-	if (before && !stat(observed.path, &st) && st.st_ino == observed.file && is_used(before))
-		return;
-	page = open_observed();
-	if (page == before)
-		return;
-	atomic_fetch_add(&observed.jumped_ns, time_of(page) - time_of(before));
-	observed.page = page;
-	atomic_store(&observed.still_ns, 0);
-}
-
-static int64_t observed_now(void)
-{
-	const int64_t now_ns = observed.page ? page_now(observed.page) : 0;
-	int64_t real_ns, look_ns, moves = 0;
-
-	if (now_ns && atomic_exchange(&observed.seen_ns, now_ns) != now_ns) {
-		if (atomic_load_explicit(&observed.still_ns, memory_order_relaxed))
-			atomic_store(&observed.still_ns, 0);
-		return now_ns;
-	}
-	real_ns = clock_real.now();
-	look_ns = atomic_load_explicit(&observed.look_ns, memory_order_relaxed);
-	if (now_ns)
-		atomic_compare_exchange_strong(&observed.still_ns, &moves, real_ns);
-	if (real_ns >= look_ns && atomic_compare_exchange_strong(&observed.look_ns, &look_ns, real_ns + LOOK_NS))
-		look_again();
-	return observed.page ? page_now(observed.page) : real_ns;
-}
-
-static int64_t observed_real(void)
-{
-	const int64_t now_ns = observed_now();
-	const struct vt_page *page = observed.page;
-
-	return page ? page->epoch_ns + now_ns - VT_BEGIN_NS : clock_real.real();
-}
-
-static int64_t observed_jumped(void)
-{
-	return atomic_load(&observed.jumped_ns);
-}
-
-/* Is the deadline of a virtual clock?  One that is still later is of neither: it hardly comes. */
-static bool is_virtual(int64_t deadline_ns)
-{
-	return deadline_ns >= VT_BEGIN_NS - BEFORE_NS && deadline_ns < VT_BEGIN_NS + LONGEST_NS;
-}
-
-/* In real time, in slices: the robot's time passes at another pace, and may stand still or jump. */
-static int observed_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
-{
-	const int64_t jumped_ns = observed_jumped(), now_ns = observed_now(), real_ns = clock_real.now();
-	int64_t until_ns;
-
-	if (deadline_ns == CLOCK_NEVER)
-		return clock_real.wait(fds, n, CLOCK_NEVER);
-	if (deadline_ns <= now_ns || observed_jumped() != jumped_ns || (is_virtual(deadline_ns) && !observed.page))
-		return clock_real.wait(fds, n, real_ns);
-	until_ns = deadline_ns - now_ns > INT64_MAX - real_ns ? INT64_MAX - 1 : real_ns + (deadline_ns - now_ns);
-	for (;;) {
-		const int64_t slice_ns = clock_real.now() + SLICE_NS;
-		const int ready = clock_real.wait(fds, n, slice_ns < until_ns ? slice_ns : until_ns);
-
-		if (ready || slice_ns >= until_ns || observed_now() >= deadline_ns || observed_jumped() != jumped_ns)
-			return ready;
-	}
-}
-
-static const struct clock_source observer = { observed_now, observed_real, observed_wait, NULL, NULL, observed_jumped };
-
-int vt_clock_observe(const char *path)
-{
-	if (clock_used())
-		return 0;
-	if (path && strlen(path) >= sizeof(observed.path))
-		return -ENAMETOOLONG;
-	observed.given = path;
-	if (path)
-		strcpy(observed.path, path);
-	observed.page = open_observed();
-	if (!observed.page && getenv(DAEMON))
-		return -errno; /* it ends with its robot, and is on no clock that begins later */
-	if (observed.page)
-		atomic_store(&observed.jumped_ns, time_of(observed.page) - clock_real.now());
-	clock_use(&observer);
-	return 0;
-}
-
-bool vt_clock_stands(bool wait)
-{
-	const int64_t now_ns = clock_now_ns();
-	int64_t still_ns;
-
-	for (;;) {
-		const bool moved = clock_now_ns() != now_ns;
-
-		still_ns = atomic_load(&observed.still_ns);
-		if (clock_used() != &observer || !observed.page || (wait && moved))
-			return false;
-		if (still_ns && clock_real.now() - still_ns >= STILL_NS)
-			return true;
-		if (!wait)
-			return false;
-		clock_real.wait(NULL, 0, clock_real.now() + STILL_NS / 50);
-	}
-}
-
-bool vt_clock_is_kept(void)
-{
-	return observed.page && runs(atomic_load(&observed.page->pid));
 }

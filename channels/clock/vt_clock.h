@@ -34,17 +34,6 @@ int64_t vt_clock_machine_ns(void);
 /* The seed of something random: on a virtual clock another one for each seed of the clock, else as it is. */
 int64_t vt_clock_seed(int64_t seed);
 
-/* For programs beside the robot: clock_now_ns is its time, waits are in real time.  The clock is that of the robot of
- * this path from then on, also if that is started later, or again; without a robot, or with one in real time, it is the
- * real one.  path NULL: of the robot that the environment means (run_clock.h).  0 or -errno; -ENOENT: this is a daemon
- * of a robot that has no virtual clock. */
-int vt_clock_observe(const char *path);
-
-/* Has the observed clock stood still for 0.5 s of real time?  With wait it watches the clock for that time; without, it
- * goes by what this process has read so far. */
-bool vt_clock_stands(bool wait);
-bool vt_clock_is_kept(void); /* does its achtime run? */
-
 /* ---- between vt_clock.c and vt_set.c ---- */
 
 /* What a wait polls, without blocking: how many are ready. */

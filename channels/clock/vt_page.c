@@ -34,6 +34,19 @@ static int token_copy(uint64_t token)
 	return (int)(token >> 7 & 1);
 }
 
+/* The copy may be written again while another thread reads it. */
+int64_t vt_page_now(const struct vt_page *page)
+{
+	for (;;) {
+		const uint64_t token = atomic_load_explicit(&page->token, memory_order_acquire);
+		const int64_t now_ns = *(const volatile int64_t *)&page->core[token_copy(token)].now_ns;
+
+		atomic_thread_fence(memory_order_acquire);
+		if ((atomic_load_explicit(&page->token, memory_order_relaxed) ^ token) >> 16 == 0)
+			return now_ns;
+	}
+}
+
 static uint64_t token_next(uint64_t token, int copy, int who)
 {
 	return ((token >> 16) + 1) << 16 | (uint64_t)copy << 7 | (uint64_t)who;

@@ -24,6 +24,7 @@
 #define VT_OBJECTS 256
 /* Virtual clocks begin at three years.  No machine is up for that long: a time below is one of CLOCK_MONOTONIC. */
 #define VT_BEGIN_NS INT64_C(100000000000000000)
+#define VT_BEFORE_NS 10000000000 /* stamps of a virtual clock may precede its beginning by less than this */
 
 struct vt_slot {
 	_Alignas(64) _Atomic uint32_t grant; /* futex: counts the turns given to this slot */
@@ -103,6 +104,8 @@ static inline const struct vt_core *vt_page_core(const struct vt_page *page)
 {
 	return &page->core[atomic_load_explicit(&page->token, memory_order_acquire) >> 7 & 1];
 }
+
+int64_t vt_page_now(const struct vt_page *page); /* for any thread, and for observers */
 
 /* These slots have something to look at, in the kernel or (light) in memory; not the coordinator. */
 void vt_page_mark(struct vt_end *end, uint64_t slots);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "channels/clock/vt_clock.h"
+#include "channels/clock/vt_observe.h"
 #include "channels/tool/tool.h"
 #include "config/base/nearest.h"
 #include "config/base/run_clock.h"
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	int status;
 
 	program_name = "ach";
-	vt_clock_observe(NULL);
+	vt_observe(NULL);
 	if (argc < 2 || !strcasecmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcasecmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);

@@ -8,7 +8,7 @@
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "channels/clock/vt_clock.h"
+#include "channels/clock/vt_observe.h"
 #include "channels/estop/estop_lower.h"
 #include "config/base/utf8.h"
 #include "launch/view/observe.h"
@@ -170,9 +170,9 @@ static int by_name(const void *a, const void *b)
 
 void observe_clock(struct status *v, bool wait)
 {
-	STATUS_COPY(v->clock_still, !vt_clock_stands(wait) ? ""
-				    : vt_clock_is_kept()   ? "a process is stopped, or computes without an end"
-							   : "achtime has ended");
+	STATUS_COPY(v->clock_still, !vt_observe_stands(wait) ? ""
+				    : vt_observe_is_kept()   ? "a process is stopped, or computes without an end"
+							     : "achtime has ended");
 }
 
 size_t observe_robot(struct status *v, const struct robot_channels *channels)

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "channels/clock/vt_clock.h"
+#include "channels/clock/vt_observe.h"
+#include "channels/clock/vt_page.h"
 #include "test/lib/lib.h"
 #include "test/lib/testcase.h"
 
@@ -65,7 +66,7 @@ static void wait_ends_with_the_robot_body(void)
 {
 	struct vt_page *page = begin_robot(VT_BEGIN_NS + 100 * S_NS);
 
-	LIB_CHECK(vt_clock_observe(path) == 0);
+	LIB_CHECK(vt_observe(path) == 0);
 	LIB_CHECK(clock_now_ns() == VT_BEGIN_NS + 100 * S_NS);
 	later(false);
 	waits_until(clock_now_ns() + 100 * S_NS);
@@ -79,7 +80,7 @@ static void wait_ends_with_the_next_robot_body(void)
 	int64_t jumped_ns, left_ns;
 
 	begin_robot(VT_BEGIN_NS + 100 * S_NS);
-	LIB_CHECK(vt_clock_observe(path) == 0);
+	LIB_CHECK(vt_observe(path) == 0);
 	jumped_ns = clock_jumped_ns();
 	later(true);
 	waits_until(clock_now_ns() + 100 * S_NS);
@@ -96,7 +97,7 @@ static void observer_precedes_the_robot_body(void)
 	const int64_t until_ns = clock_real.now() + SOON_NS;
 
 	unsetenv("ENDPLATE_DAEMON");
-	LIB_CHECK(vt_clock_observe(path) == 0);
+	LIB_CHECK(vt_observe(path) == 0);
 	LIB_CHECK(clock_now_ns() < VT_BEGIN_NS / 2);
 	page = begin_robot(VT_BEGIN_NS + S_NS);
 	while (clock_now_ns() != VT_BEGIN_NS + S_NS && clock_real.now() < until_ns)
@@ -110,7 +111,7 @@ static void observer_precedes_the_robot_body(void)
 static void daemon_is_on_no_later_clock_body(void)
 {
 	setenv("ENDPLATE_DAEMON", "waist", 1);
-	LIB_CHECK(vt_clock_observe(path) == -ENOENT);
+	LIB_CHECK(vt_observe(path) == -ENOENT);
 	LIB_CHECK(!clock_used());
 }
 
@@ -119,13 +120,13 @@ static void clock_that_does_not_move_stands_still_body(void)
 	struct vt_page *page = begin_robot(VT_BEGIN_NS + S_NS);
 	const int64_t real_ns = clock_real.now();
 
-	LIB_CHECK(vt_clock_observe(path) == 0);
-	LIB_CHECK(!vt_clock_stands(false));
-	LIB_CHECK(vt_clock_stands(true));
+	LIB_CHECK(vt_observe(path) == 0);
+	LIB_CHECK(!vt_observe_stands(false));
+	LIB_CHECK(vt_observe_stands(true));
 	LIB_CHECK(clock_real.now() - real_ns >= S_NS / 2);
-	LIB_CHECK(vt_clock_is_kept());
+	LIB_CHECK(vt_observe_is_kept());
 	set_time(page, VT_BEGIN_NS + 2 * S_NS);
-	LIB_CHECK(!vt_clock_stands(false));
+	LIB_CHECK(!vt_observe_stands(false));
 	end_robot(page);
 }
 
