@@ -1,5 +1,4 @@
 /* supervise.c: the supervisor's loop; see supervise.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,25 +7,21 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "launch/achstart/control_server.h"
+#include "launch/achstart/orphans.h"
 #include "launch/achstart/supervise.h"
 
 #define WORLD 111
 #define PRIORITY_MAX 99
 #define LATE_NS 50000000 /* after waking so late itself, it does not count the time before against daemons */
-#define PATROL_EVERY 5	 /* looks */
+#define GUARD_EVERY 5	 /* looks */
 #define SELDOM 10
 #define SPARES_END_NS 1000000000 /* for killed spares to be gone; then they are left to themselves */
-#define ENVIRONMENT_MAX (1 << 17)
-#define ORPHANS_TRIES 100
-#define ORPHANS_TRY_NS 10000000
 
 /* ---- order ---- */
 
@@ -132,127 +127,6 @@ static bool all_gone(const struct supervisor *s)
 	return true;
 }
 
-/* ---- processes that outlive the daemon that started them ----
- *
- * A daemon is its process group: child.h signals all of it, and when the leader has ended the rest is killed.  A
- * process that has left the group (setsid, a double fork) is found by its environment, ENDPLATE_RUN and
- * ENDPLATE_DAEMON, which it has from the daemon; also by another achstart.  It is an orphan, and killed, if its daemon
- * has no process, or has a younger one. */
-
-/* From now on orphans are our children. */
-static void adopt_orphans(void)
-{
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-static const struct supervised *leader(const struct supervisor *s, pid_t pid)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->supervised[i].child.pid == pid || s->supervised[i].spare.child.pid == pid)
-			return &s->supervised[i];
-	return NULL;
-}
-
-/* The value behind "KEY=" in an environment that ends with two zeros; NULL: not there. */
-static const char *value_of(const char *environment, const char *key)
-{
-	const size_t len = strlen(key);
-
-	for (const char *one = environment; *one; one += strlen(one) + 1)
-		if (!strncmp(one, key, len))
-			return one + len;
-	return NULL;
-}
-
-/* The daemon of this robot that started it, by its environment; NULL: none, or it has ended. */
-static const struct supervised *daemon_of(struct supervisor *s, pid_t pid)
-{
-	static char environment[ENVIRONMENT_MAX]; /* of one thread */
-	const int len = folder_proc_read(pid, "environ", environment, sizeof(environment) - 1);
-	char run[RUN_PATH_MAX];
-	const char *of, *name;
-
-	if (len <= 0 || run_path(run, NULL, &(struct error_sink){ 0 }))
-		return NULL;
-	environment[len + 1] = 0;
-	of = value_of(environment, "ENDPLATE_RUN=");
-	name = value_of(environment, "ENDPLATE_DAEMON=");
-	return of && name && !strcmp(of, run) ? supervise_find(s, name) : NULL;
-}
-
-static bool is_orphan(const struct supervised *d, pid_t pid)
-{
-	if (!policy_has_process(&d->policy) || !d->child.pid)
-		return true;
-	return pid != d->child.pid && folder_started(pid) < d->saved.started;
-}
-
-/* The descriptor comes first: the number may be reused before its environment is read. */
-static unsigned int kill_orphan(struct supervisor *s, pid_t pid, int64_t now_ns)
-{
-	const int pidfd = leader(s, pid) || pid == getpid() ? -1 : pidfd_open(pid, 0);
-	const struct supervised *d = pidfd < 0 ? NULL : daemon_of(s, pid);
-	const bool orphan = d && is_orphan(d, pid);
-
-	if (orphan) {
-		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-		supervised_say(s, d, now_ns, WARNING, "orphan", "process %d outlived it and was killed", (int)pid);
-	}
-	if (pidfd >= 0)
-		close(pidfd);
-	return orphan;
-}
-
-/* Among our children; returns how many. */
-static unsigned int kill_orphaned_children(struct supervisor *s, int64_t now_ns)
-{
-	unsigned int found = 0;
-	char path[64];
-	FILE *from;
-	int pid;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	from = fopen(path, "re");
-	while (from && fscanf(from, "%d", &pid) == 1)
-		found += kill_orphan(s, pid, now_ns);
-	if (from)
-		fclose(from);
-	return found;
-}
-
-/* Among all processes of the system; returns how many. */
-static unsigned int kill_all_orphans(struct supervisor *s, int64_t now_ns)
-{
-	DIR *folder = opendir("/proc");
-	const struct dirent *entry;
-	unsigned int found = 0;
-
-	while (folder && (entry = readdir(folder)))
-		if (*entry->d_name >= '1' && *entry->d_name <= '9')
-			found += kill_orphan(s, atoi(entry->d_name), now_ns);
-	if (folder)
-		closedir(folder);
-	return found;
-}
-
-/* The robot is stopped: kills orphans until there are none left, for a second at most. */
-static void kill_orphans_at_end(struct supervisor *s)
-{
-	for (int i = 0; i < ORPHANS_TRIES && kill_all_orphans(s, clock_now_ns()); i++)
-		clock_wait(NULL, 0, clock_now_ns() + ORPHANS_TRY_NS);
-}
-
-/* Reaps those that have ended. */
-static void reap_orphans(const struct supervisor *s)
-{
-	siginfo_t info = { 0 };
-
-	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid && !leader(s, info.si_pid)) {
-		waitpid(info.si_pid, NULL, 0);
-		info.si_pid = 0;
-	}
-}
-
 /* ---- updating ---- */
 
 void supervise_channel_removed(struct supervisor *s, const char *channel, int64_t now_ns)
@@ -318,10 +192,10 @@ static void update(struct supervisor *s, int64_t now_ns)
 	links_update(&s->links, s->launch, drivers, n, &s->events, now_ns);
 	if (s->looks % SELDOM == 0) {
 		renew_claims(s, now_ns);
-		kill_orphaned_children(s, now_ns);
+		orphans_kill_children(s, now_ns);
 		folder_reserve(s->n);
 	}
-	mended = s->looks++ % PATROL_EVERY ? NULL : channel_guard_check(&s->guard);
+	mended = s->looks++ % GUARD_EVERY ? NULL : channel_guard_check(&s->guard);
 	if (mended)
 		supervise_channel_removed(s, mended, now_ns);
 	rundir_check(s, now_ns);
@@ -376,7 +250,7 @@ static void read_signals(struct supervisor *s, int64_t now_ns)
 		supervised_freeze(s, &s->supervised[i], now_ns);
 	}
 	if (child)
-		reap_orphans(s);
+		orphans_reap(s);
 }
 
 static void read_notices(struct supervisor *s, int64_t now_ns)
@@ -494,7 +368,7 @@ static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *err
 	struct error_sink quiet = { 0 };
 
 	supervise_hold_signals();
-	adopt_orphans();
+	orphans_adopt();
 	notify_open(&s->notify);
 	s->signals = open_signals();
 	s->fifos = epoll_create1(EPOLL_CLOEXEC);
@@ -550,7 +424,7 @@ static void begin(struct supervisor *s, int64_t now_ns)
 	for (size_t i = 0; i < s->n; i++)
 		before |= s->supervised[i].saved.incarnation != 0;
 	if (before)
-		kill_all_orphans(s, now_ns);
+		orphans_kill_all(s, now_ns);
 	links_init(&s->links, s->launch);
 	if (!adopted)
 		links_up(&s->links, s->launch, &s->events, now_ns);
@@ -605,7 +479,7 @@ int supervise(struct launch *launch, int lock, struct claim_set *claims, struct 
 	if (status)
 		supervise_say(&s, clock_now_ns(), FATAL, "wait", "unable to wait: %s", strerror(-status));
 	else
-		kill_orphans_at_end(&s);
+		orphans_kill_at_end(&s);
 	if (!status)
 		status = report_end(&s, clock_now_ns());
 	close_all(&s, !status);
