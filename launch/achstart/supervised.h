@@ -67,4 +67,9 @@ bool supervised_in_fault(const struct supervised *d);	/* its lifecycle, by what 
 int64_t supervised_dead_after_ns(const struct supervised *d); /* a daemon that has not published for longer is dead */
 uint32_t supervised_incarnation(const struct supervised *d);
 
+/* ---- between supervised.c and supervised_open.c ---- */
+
+void supervised_follow_end(struct supervisor *s, const struct supervised *d);
+void supervised_follow_log(struct supervisor *s, const struct supervised *d);
+
 #endif
