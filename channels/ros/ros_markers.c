@@ -9,7 +9,7 @@
 
 #include "channels/ros/ros_inside.h"
 
-/* m, of Krang: hw-docs/krang-body.md */
+/* m, of Krang: hw-docs/devices/krang-body.md */
 #define WHEEL_RADIUS 0.264
 #define WHEEL_BASE 0.70
 #define WAIST_X 0.091

@@ -1,4 +1,4 @@
-/* amc.h: the codec of AMC DigiFlex drives: objects, PDOs and their scaling; hw-docs/amc.md.
+/* amc.h: the codec of AMC DigiFlex drives: objects, PDOs and their scaling; hw-docs/devices/amc.md.
  *
  *	struct amc_scale scale = { .kp_a = 20, .ks_hz = 20000, .ki = 1, .counts_per_rad = 4000 * 15 / (2 * M_PI) };
  *

@@ -1,4 +1,4 @@
-/* amciod.c: drives AMC DigiFlex servo drives over CANopen; amciod(1), hw-docs/amc.md. */
+/* amciod.c: drives AMC DigiFlex servo drives over CANopen; amciod(1), hw-docs/devices/amc.md. */
 #include "daemons/amc/amciod.h"
 
 #include <errno.h>

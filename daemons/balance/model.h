@@ -7,7 +7,7 @@
  *	lean''  = lean_by_lean  * lean + lean_by_current  * current
  *	wheel'' = wheel_by_lean * lean + wheel_by_current * current
  *
- * with the current of each of the two motors.  hw-docs/krang-body.md derives the equations of motion.
+ * with the current of each of the two motors.  hw-docs/devices/krang-body.md derives the equations of motion.
  */
 #ifndef DAEMONS_BALANCE_MODEL_H
 #define DAEMONS_BALANCE_MODEL_H

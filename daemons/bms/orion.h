@@ -1,4 +1,4 @@
-/* orion.h: the cell broadcast of an Orion BMS; see hw-docs/bms.md.  Pure. */
+/* orion.h: the cell broadcast of an Orion BMS; see hw-docs/devices/bms.md.  Pure. */
 #ifndef ORION_H
 #define ORION_H
 

@@ -1,4 +1,4 @@
-/* pylon.h: the telegram of a Pylontech low-voltage pack; see hw-docs/bms.md.  Pure. */
+/* pylon.h: the telegram of a Pylontech low-voltage pack; see hw-docs/devices/bms.md.  Pure. */
 #ifndef PYLON_H
 #define PYLON_H
 

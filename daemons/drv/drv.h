@@ -1,4 +1,4 @@
-/* drv.h: the one loop that every driver runs.  hw-docs/write-a-driver.md walks through the smallest one.
+/* drv.h: the one loop that every driver runs.  hw-docs/guides/write-a-driver.md walks through the smallest one.
  *
  *	static const struct drv_driver driver = {
  *		.program = "exampled", .about = "drives the example device",

@@ -1,4 +1,4 @@
-/* example.h: frames of the example device, a turntable; see hw-docs/example.md.  Pure. */
+/* example.h: frames of the example device, a turntable; see hw-docs/devices/example.md.  Pure. */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

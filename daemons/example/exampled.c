@@ -1,4 +1,4 @@
-/* exampled.c: the smallest driver; hw-docs/write-a-driver.md walks through it. */
+/* exampled.c: the smallest driver; hw-docs/guides/write-a-driver.md walks through it. */
 #include <errno.h>
 #include <math.h>
 

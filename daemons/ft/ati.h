@@ -1,4 +1,4 @@
-/* ati.h: frames of an ATI Net CAN OEM force/torque sensor; see hw-docs/ati.md.  Pure. */
+/* ati.h: frames of an ATI Net CAN OEM force/torque sensor; see hw-docs/devices/ati.md.  Pure. */
 #ifndef ATI_H
 #define ATI_H
 

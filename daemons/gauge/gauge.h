@@ -1,4 +1,4 @@
-/* gauge.h: frames of the example force gauge; see hw-docs/gauge.md.  Pure. */
+/* gauge.h: frames of the example force gauge; see hw-docs/devices/gauge.md.  Pure. */
 #ifndef GAUGE_H
 #define GAUGE_H
 

@@ -1,4 +1,4 @@
-/* gauged.c: a sensor that is asked and then streams; hw-docs/write-a-driver.md walks through it. */
+/* gauged.c: a sensor that is asked and then streams; hw-docs/guides/write-a-driver.md walks through it. */
 #include <errno.h>
 
 #include "daemons/drv/drv.h"

@@ -1,4 +1,4 @@
-/* jmc.h: frames of Hubo's joint boards (JMC, EJMC), sensor boards and power board; see hw-docs/hubo.md.  Pure.
+/* jmc.h: frames of Hubo's joint boards (JMC, EJMC), sensor boards and power board; see hw-docs/devices/hubo.md.  Pure.
  *
  * Positions are encoder counts here: what a count is, the joint table says.  Little endian; references are
  * sign-magnitude, everything else is two's complement.

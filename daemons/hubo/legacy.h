@@ -1,6 +1,6 @@
 /* legacy.h: the reference and state structs of hubo-ach, and what stands for them in our messages.  Pure.
  *
- * hw-docs/hubo-legacy.md has both layouts.  They are packed, have no version, and are known by their size.
+ * hw-docs/devices/hubo-legacy.md has both layouts.  They are packed, have no version, and are known by their size.
  */
 #ifndef HUBO_LEGACY_H
 #define HUBO_LEGACY_H

@@ -1,4 +1,4 @@
-/* dmu.h: frames of a Silicon Sensing DMU, and its stream; see hw-docs/imu.md.  Pure. */
+/* dmu.h: frames of a Silicon Sensing DMU, and its stream; see hw-docs/devices/imu.md.  Pure. */
 #ifndef DMU_H
 #define DMU_H
 

@@ -1,4 +1,4 @@
-/* imu.h: a sample of an inertial sensor, and how the sensor is mounted; see hw-docs/imu.md.  Pure. */
+/* imu.h: a sample of an inertial sensor, and how the sensor is mounted; see hw-docs/devices/imu.md.  Pure. */
 #ifndef IMU_H
 #define IMU_H
 

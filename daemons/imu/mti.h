@@ -1,4 +1,4 @@
-/* mti.h: frames of an Xsens MTi on CAN; see hw-docs/imu.md.  Pure. */
+/* mti.h: frames of an Xsens MTi on CAN; see hw-docs/devices/imu.md.  Pure. */
 #ifndef MTI_H
 #define MTI_H
 

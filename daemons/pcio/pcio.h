@@ -5,8 +5,8 @@
  *	if (!pcio_decode(&reply, &got, t_ns))
  *		position = reply.value;					0A4#0B110000803F1000
  *
- * Pure.  Values are rad, rad/s, rad/s^2, A (of a linear module m, m/s, m/s^2).  hw-docs/powercube.md is the page:
- * what is sent when, what is not known, and the vectors this file is tested with.
+ * Pure.  Values are rad, rad/s, rad/s^2, A (of a linear module m, m/s, m/s^2).  hw-docs/devices/powercube.md is the
+ * page: what is sent when, what is not known, and the vectors this file is tested with.
  *
  * Functions answer 0 or
  *	-EINVAL	no such module, parameter, motion or broadcast

@@ -1,4 +1,6 @@
-/* robotiq.h: registers of the Robotiq 3-finger gripper and the frames that carry them; see hw-docs/robotiq.md.  Pure.
+/* robotiq.h: registers of the Robotiq 3-finger gripper and the frames that carry them.  Pure.
+ *
+ * hw-docs/devices/robotiq.md is the page.
  *
  *	robotiq_read(&frame, 11, ROBOTIQ_UPLOAD, 5);		asks for input register 5: object 0x2000, sub-index 5
  *	status = robotiq_reply(&reply, &frame, &registers[5], &abort_code);

@@ -1,4 +1,4 @@
-/* robotiqd.c: drives a Robotiq 3-finger gripper over CANopen; robotiqd(1), hw-docs/robotiq.md. */
+/* robotiqd.c: drives a Robotiq 3-finger gripper over CANopen; robotiqd(1), hw-docs/devices/robotiq.md. */
 #include "daemons/robotiq/robotiqd.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* amc_drive.h: a servo drive of AMC with its motor: what it answers, what it does by itself, how its shaft turns.
  *
- * Written from hw-docs/amc.md alone.  Its inner time goes in steps of AMC_STEP_NS on a fixed grid: how often it is
- * asked makes no difference.
+ * Written from hw-docs/devices/amc.md alone.  Its inner time goes in steps of AMC_STEP_NS on a fixed grid: how often it
+ * is asked makes no difference.
  *
  *	amc_drive.c	state machine, faults, control loops, motor
  *	amc_objects.c	its object dictionary and PDOs (od.h)

@@ -1,4 +1,4 @@
-/* amc_objects.c: the object dictionary and the PDOs of a simulated AMC drive, as in hw-docs/amc.md. */
+/* amc_objects.c: the object dictionary and the PDOs of a simulated AMC drive, as in hw-docs/devices/amc.md. */
 #include <math.h>
 
 #include "channels/clock/clock.h"

@@ -1,4 +1,4 @@
-/* force_gauge.c: the example force gauge as a simulated device, written from hw-docs/gauge.md. */
+/* force_gauge.c: the example force gauge as a simulated device, written from hw-docs/devices/gauge.md. */
 #include <math.h>
 #include <string.h>
 

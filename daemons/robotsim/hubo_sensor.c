@@ -1,4 +1,4 @@
-/* hubo_sensor.c: Hubo's sensor boards and its power board as simulated devices, written from hw-docs/hubo.md. */
+/* hubo_sensor.c: simulated sensor boards and power board of Hubo, written from hw-docs/devices/hubo.md. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* imu_unit.h: what simulated inertial sensors share: motion, mounting, noise, time, faults.
  *
  *	imu_unit.c	the kind
- *	sim_dmu.c		the frames of a Silicon Sensing DMU, from hw-docs/imu.md
+ *	sim_dmu.c		the frames of a Silicon Sensing DMU, from hw-docs/devices/imu.md
  *	sim_mti.c		those of an Xsens MTi
  */
 #ifndef DAEMONS_ROBOTSIM_IMU_UNIT_H

@@ -1,4 +1,4 @@
-/* io_module.c: a CAN I/O module with a stop switch as a simulated device, written from hw-docs/stop.md. */
+/* io_module.c: a CAN I/O module with a stop switch as a simulated device, written from hw-docs/devices/stop.md. */
 #include "daemons/robotsim/sim.h"
 #include "daemons/stop/stopd_settings.h"
 

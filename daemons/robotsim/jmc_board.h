@@ -1,4 +1,4 @@
-/* jmc_board.h: a simulated joint board of Hubo (JMC, EJMC), written from hw-docs/hubo.md.
+/* jmc_board.h: a simulated joint board of Hubo (JMC, EJMC), written from hw-docs/devices/hubo.md.
  *
  *	jmc_pll.c	locks to the arrival of references
  *	jmc_path.c	set-points between them

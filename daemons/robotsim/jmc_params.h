@@ -1,6 +1,7 @@
 /* jmc_params.h: what a simulated Hubo joint board has stored: the commands that change it, and parameter replies.
  *
- * Written from hw-docs/hubo.md; pure.  Little endian.  Defaults and all units that the page does not state are assumed.
+ * Written from hw-docs/devices/hubo.md; pure.  Little endian.  Defaults and all units that the page does not state are
+ * assumed.
  */
 #ifndef DAEMONS_ROBOTSIM_JMC_PARAMS_H
 #define DAEMONS_ROBOTSIM_JMC_PARAMS_H

@@ -1,4 +1,4 @@
-/* krang.h: Golem Krang's body: a base on two wheels, and an upper body on a waist (hw-docs/krang-body.md).
+/* krang.h: Golem Krang's body: a base on two wheels, and an upper body on a waist (hw-docs/devices/krang-body.md).
  *
  *	struct krang krang = { .settings = settings };
  *	struct krang_input in = { .left_a = 3, .right_a = 3, .waist_rad = 0.3 };

@@ -1,4 +1,4 @@
-/* krang_settings.c: the figures of Krang's body; hw-docs/krang-body.md has their sources. */
+/* krang_settings.c: the figures of Krang's body; hw-docs/devices/krang-body.md has their sources. */
 #include "daemons/robotsim/krang.h"
 
 static const char *const starts[] = { "sitting", "standing", "held", NULL };

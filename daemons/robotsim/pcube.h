@@ -1,7 +1,7 @@
 /* pcube.h: a PowerCube module of Schunk: what it answers, what it does by itself, how its joint moves.
  *
- * Written from hw-docs/powercube.md alone.  Frames and times are arguments, so that tests drive it without a bus and
- * without a clock:
+ * Written from hw-docs/devices/powercube.md alone.  Frames and times are arguments, so that tests drive it without a
+ * bus and without a clock:
  *
  *	struct pcube m;
  *	struct frame reply;

@@ -1,4 +1,4 @@
-/* sim_ati.c: an ATI Net CAN OEM force/torque sensor as a simulated device, written from hw-docs/ati.md. */
+/* sim_ati.c: an ATI Net CAN OEM force/torque sensor as a simulated device, written from hw-docs/devices/ati.md. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* sim_dmu.c: the frames of a simulated Silicon Sensing DMU, written from hw-docs/imu.md. */
+/* sim_dmu.c: the frames of a simulated Silicon Sensing DMU, written from hw-docs/devices/imu.md. */
 #include <math.h>
 
 #include "daemons/robotsim/imu_unit.h"

@@ -1,4 +1,4 @@
-/* sim_mti.c: the frames of a simulated Xsens MTi, written from hw-docs/imu.md. */
+/* sim_mti.c: the frames of a simulated Xsens MTi, written from hw-docs/devices/imu.md. */
 #include <math.h>
 
 #include "daemons/robotsim/imu_unit.h"

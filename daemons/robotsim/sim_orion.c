@@ -1,4 +1,4 @@
-/* sim_orion.c: the cells of a simulated battery on the bus, written from hw-docs/bms.md. */
+/* sim_orion.c: the cells of a simulated battery on the bus, written from hw-docs/devices/bms.md. */
 #include <math.h>
 
 #include "daemons/robotsim/sim_pylon.h"

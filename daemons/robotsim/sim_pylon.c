@@ -1,4 +1,4 @@
-/* sim_pylon.c: a simulated Pylontech pack, written from hw-docs/bms.md: charge, temperature, cells, faults. */
+/* sim_pylon.c: a simulated Pylontech pack, written from hw-docs/devices/bms.md: charge, temperature, cells, faults. */
 #include "daemons/robotsim/sim_pylon.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* sim_robotiq.c: a Robotiq 3-finger gripper as a simulated device, written from hw-docs/robotiq.md. */
+/* sim_robotiq.c: a Robotiq 3-finger gripper as a simulated device, written from hw-docs/devices/robotiq.md. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* turntable.c: the example turntable as a simulated device, written from hw-docs/example.md. */
+/* turntable.c: the example turntable as a simulated device, written from hw-docs/devices/example.md. */
 #include <math.h>
 
 #include "channels/clock/vt_clock.h"

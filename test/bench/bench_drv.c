@@ -67,7 +67,7 @@ static void put_f32(uint8_t *to, float value)
 	memcpy(to, &value, sizeof(value)); /* both architectures are little endian, as the module is */
 }
 
-/* The module's reply, by hw-docs/powercube.md; false: none. */
+/* The module's reply, by hw-docs/devices/powercube.md; false: none. */
 static bool answer(const struct frame *asked, struct frame *reply)
 {
 	static const struct {

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# For tests of hw-docs/NAME.dbc (sourced with NAME): the vectors of the page, decoded by canmatrix, which shares nothing
-# with the codec.  The comparison is Python that begins with dbc.py; the script puts it into $dbc_comparison.
+# For tests of a DBC file of hw-docs/devices (sourced with its name): the vectors of the page, decoded by canmatrix,
+# which shares nothing with the codec.  The comparison is Python that begins with dbc.py; the script puts it into
+# $dbc_comparison.
 . test/scripts/lib.sh
 lib_tmp
-dbc_page=hw-docs/$1.md dbc_file=hw-docs/$1.dbc dbc_comparison=''
+dbc_page=hw-docs/devices/$1.md dbc_file=hw-docs/devices/$1.dbc dbc_comparison=''
 
 agrees() { # DBC
 	# Debian's own interpreter: the package is for that one.

@@ -304,5 +304,13 @@ plant channels/ach/ach_get.3 '.so man3/ach_gone.3'
 rejects pages "a link to nowhere" 'which is not there'
 rejects_file pages "a page with a warning" 'WARNING' daemons/ft/ftd.8 "$page
 .Pp"
+fresh
+plant hw-docs/README.md 'See [the sensor](devices/gauge.md#bus), [below](#below) and [the net](https://example.org/x).'
+plant hw-docs/devices/gauge.md ''
+plant daemons/gauge/gauge.h '/* hw-docs/devices/gauge.md is the page. */'
+accepts pages "links between Markdown files"
+rejects_file pages "a Markdown link to nowhere" 'a.md: links to gauge.md' launch/a.md '[the sensor](gauge.md)'
+rejects_file pages "a path of a page that has moved" 'gauge.c: names hw-docs' daemons/gauge/gauge.c \
+	'/* hw-docs/''gauge.md is the page. */'
 
 lib_end

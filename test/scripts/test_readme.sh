@@ -111,5 +111,5 @@ lib_until achctl status
 walk README.md
 achctl stop >/dev/null
 : >background
-walk hw-docs/walk.md
+walk hw-docs/guides/walk.md
 lib_end

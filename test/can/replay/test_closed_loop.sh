@@ -24,7 +24,7 @@ twice() { # CASE: the same report each time
 # Every line of a report in the walk is one of the cases.
 walk_is_right() {
 	local quoted=$lib_folder/quoted
-	awk '/^```text/ { in_text = 1; next } /^```/ { in_text = 0 } in_text' hw-docs/hunt-a-bug.md >"$quoted"
+	awk '/^```text/ { in_text = 1; next } /^```/ { in_text = 0 } in_text' hw-docs/guides/hunt-a-bug.md >"$quoted"
 	[ "$(wc -l <"$quoted")" -ge 10 ] || return 1
 	! cat test/launch/loop/{waist,waist-gain}/expected | grep -vxFf - "$quoted"
 }

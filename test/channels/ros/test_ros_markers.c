@@ -147,7 +147,7 @@ static void is_turned(int32_t id, double x, double y, double z, double w)
 		0.05F, 0.45F, 0.6F \
 	}
 
-/* m, on the floor below the axle; by hand from hw-docs/krang-body.md and the sketch of the arms. */
+/* m, on the floor below the axle; by hand from hw-docs/devices/krang-body.md and the sketch of the arms. */
 TEST(upright_with_arms_that_hang_every_shape_has_its_place_size_and_colour)
 {
 	enum { CUBE = 1, SPHERE = 2, CYLINDER = 3, WORDS = 9 };

@@ -7,7 +7,7 @@
 #include "test/daemons/drv/page_lib.h"
 #include "test/lib/testcase.h"
 
-#define PAGE "hw-docs/amc.md"
+#define PAGE "hw-docs/devices/amc.md"
 #define COUNTS_PER_RAD (4000 * 15 / (2 * M_PI))
 
 /* One count is one rad, and one raw velocity one rad/s, so that values are raw numbers. */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# hw-docs/amc.dbc agrees with the vectors of its page.
+# hw-docs/devices/amc.dbc agrees with the vectors of its page.
 set -eu
 . test/lib/dbc.sh amc
 

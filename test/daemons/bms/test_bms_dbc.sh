@@ -1,5 +1,5 @@
 #!/bin/bash
-# hw-docs/pylon.dbc and orion.dbc agree with the vectors of hw-docs/bms.md.
+# hw-docs/devices/pylon.dbc and orion.dbc agree with the vectors of hw-docs/devices/bms.md.
 set -eu
 . test/lib/dbc.sh bms
 
@@ -62,7 +62,7 @@ assert compared == {"pylon": 6, "orion": 2}[kind], compared
 PYTHON
 )
 
-dbc_file=hw-docs/pylon.dbc
+dbc_file=hw-docs/devices/pylon.dbc
 lib_case 'pylon: page and file agree' agrees "$dbc_file"
 lib_case 'pylon: another byte order' differs 's/Current : 16|16@1-/Current : 23|16@0-/'
 lib_case 'pylon: no sign' differs 's/Current : 16|16@1-/Current : 16|16@1+/'
@@ -70,7 +70,7 @@ lib_case 'pylon: another factor' differs 's/(0.01,0)/(0.1,0)/'
 lib_case 'pylon: another bit' differs 's/ UnderVoltage : 2|/ UnderVoltage : 5|/'
 lib_case 'pylon: permits exchanged' differs 's/ Discharge : 6|/ Discharge : 5|/'
 lib_case 'pylon: another identifier' differs 's/BO_ 857/BO_ 858/'
-dbc_file=hw-docs/orion.dbc
+dbc_file=hw-docs/devices/orion.dbc
 lib_case 'orion: page and file agree' agrees "$dbc_file"
 lib_case 'orion: another byte order' differs 's/ Voltage : 15|16@0+/ Voltage : 8|16@1+/'
 lib_case 'orion: the flag in the resistance' differs 's/30|15@0+/31|16@0+/'

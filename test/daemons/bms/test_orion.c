@@ -22,7 +22,7 @@ static void say_orion(char said[PAGE_LIB_TEXT], char *words)
 
 TEST(the_pages_vectors)
 {
-	TEST_ASSERT_EQUAL(6, page_lib_each("hw-docs/bms.md", "orion", say_orion));
+	TEST_ASSERT_EQUAL(6, page_lib_each("hw-docs/devices/bms.md", "orion", say_orion));
 }
 
 /* Whatever the frame is, one other bit in it is found. */

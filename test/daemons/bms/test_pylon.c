@@ -43,8 +43,8 @@ static void say_pylon(char said[PAGE_LIB_TEXT], char *words)
 
 TEST(the_pages_vectors)
 {
-	TEST_ASSERT_EQUAL(8, page_lib_each("hw-docs/bms.md", "pylon", say_pylon));
-	TEST_ASSERT_EQUAL(1, page_lib_each("hw-docs/bms.md", "keep-alive", say_keep_alive));
+	TEST_ASSERT_EQUAL(8, page_lib_each("hw-docs/devices/bms.md", "pylon", say_pylon));
+	TEST_ASSERT_EQUAL(1, page_lib_each("hw-docs/devices/bms.md", "keep-alive", say_keep_alive));
 }
 
 /* ---- telegrams ---- */

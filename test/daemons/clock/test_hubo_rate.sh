@@ -1,5 +1,5 @@
 #!/bin/bash
-# The table of rates in hw-docs/hubo.md is what scripts/hubo-rate computes from hubod's frames.
+# The table of rates in hw-docs/devices/hubo.md is what scripts/hubo-rate computes from hubod's frames.
 set -eu
 . test/scripts/lib.sh
 

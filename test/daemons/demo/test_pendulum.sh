@@ -50,7 +50,7 @@ is_charged() { # NAME: the time on the clock is the processor time, to 1 %
 }
 
 page_is_of_the_tree() { # its code is that of the program and of the launch file, and its links lead somewhere
-	python3 - hw-docs/simulator.md daemons/demo/pendulumsim.c launch/pendulum.launch <<'PYTHON'
+	python3 - hw-docs/guides/simulator.md daemons/demo/pendulumsim.c launch/pendulum.launch <<'PYTHON'
 import os
 import re
 import sys
@@ -58,13 +58,13 @@ import sys
 page, *files = [open(path, encoding="utf-8").read() for path in sys.argv[1:]]
 blocks = re.findall(r"```(?:c|yaml)\n(.*?)```", page, re.S)
 wrong = [block for block in blocks if not any(block in text for text in files)]
-wrong += [link for link in re.findall(r"]\(([^)]*)\)", page) if not os.path.exists("hw-docs/" + link)]
+wrong += [link for link in re.findall(r"]\(([^)]*)\)", page) if not os.path.exists("hw-docs/guides/" + link)]
 print(*wrong, sep="\n", end="")
 sys.exit(len(blocks) < 5 or bool(wrong))
 PYTHON
 }
 
-lib_case 'hw-docs/simulator.md is as the tree is' page_is_of_the_tree
+lib_case 'hw-docs/guides/simulator.md is as the tree is' page_is_of_the_tree
 lib_case 'a launch file runs simulator and controller on a virtual clock' run max 2000 50us
 lib_case 'the pendulum is swung up, and stands' says max 'upright: 2000 cycles, 0 missed'
 lib_case 'no period has an error, and the clocks do not drift' is_exact max

@@ -1,4 +1,4 @@
-/* page_lib.c: the vectors of a page of hw-docs. */
+/* page_lib.c: the vectors of a page of hw-docs/devices. */
 #include "test/daemons/drv/page_lib.h"
 
 #include "can/bus/frame_text.h"

@@ -1,4 +1,4 @@
-/* page_lib.h: the vectors of a page of hw-docs. */
+/* page_lib.h: the vectors of a page of hw-docs/devices. */
 #ifndef TEST_DAEMONS_DRV_PAGE_LIB_H
 #define TEST_DAEMONS_DRV_PAGE_LIB_H
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# hw-docs/write-a-driver.md: its code is that of the tree, and its commands do what it says they do.
+# hw-docs/guides/write-a-driver.md: its code is that of the tree, and its commands do what it says they do.
 # waits: mostly
 #
 # A command with nothing below it must succeed, one with lines below it must say them; each is tried until it does,
@@ -9,7 +9,7 @@ set -eu
 cd "$(dirname "$0")/../../.."
 . test/scripts/lib.sh
 lib_tmp
-page=$PWD/hw-docs/write-a-driver.md
+page=$PWD/hw-docs/guides/write-a-driver.md
 export ENDPLATE_RUN=$lib_folder/run XDG_RUNTIME_DIR=$lib_folder ENDPLATE_PREFIX=t$$- PATH=$build:$PATH
 unset NOTIFY_SOCKET
 p=$ENDPLATE_PREFIX
@@ -36,7 +36,7 @@ PYTHON
 links_lead_somewhere() {
 	local link
 	grep -o '](\([^)]*\))' "$page" | tr -d '])(' | while read -r link; do
-		[ -e "hw-docs/$link" ] || { echo "$link"; exit 1; }
+		[ -e "hw-docs/guides/$link" ] || { echo "$link"; exit 1; }
 	done
 }
 

@@ -5,7 +5,7 @@
 #include "test/daemons/drv/page_lib.h"
 #include "test/lib/testcase.h"
 
-#define PAGE "hw-docs/example.md"
+#define PAGE "hw-docs/devices/example.md"
 
 static const char *error_name(int status)
 {

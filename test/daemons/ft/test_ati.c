@@ -6,7 +6,7 @@
 #include "test/daemons/drv/page_lib.h"
 #include "test/lib/testcase.h"
 
-#define PAGE "hw-docs/ati.md"
+#define PAGE "hw-docs/devices/ati.md"
 
 static bool say_error(char *said, int status)
 {

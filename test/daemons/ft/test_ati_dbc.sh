@@ -1,5 +1,5 @@
 #!/bin/bash
-# hw-docs/ati.dbc agrees with the vectors of its page.
+# hw-docs/devices/ati.dbc agrees with the vectors of its page.
 set -eu
 . test/lib/dbc.sh ati
 

@@ -4,7 +4,7 @@
 #include "test/daemons/drv/page_lib.h"
 #include "test/lib/testcase.h"
 
-#define PAGE "hw-docs/gauge.md"
+#define PAGE "hw-docs/devices/gauge.md"
 
 static void say_ask(char said[PAGE_LIB_TEXT], char *words)
 {

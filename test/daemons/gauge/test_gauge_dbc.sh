@@ -1,5 +1,5 @@
 #!/bin/bash
-# hw-docs/gauge.dbc agrees with the vectors of its page.
+# hw-docs/devices/gauge.dbc agrees with the vectors of its page.
 set -eu
 . test/lib/dbc.sh gauge
 

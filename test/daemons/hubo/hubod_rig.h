@@ -1,7 +1,7 @@
 /* hubod_rig.h: hubod with all boards of a Hubo2+ or DRC-Hubo on two soft wires, on a virtual clock, and a controller.
  *
- * Every frame to the boards that can move something is decoded by hand from hw-docs/hubo.md.  Measured positions are
- * those of the last encoder reply on the wire, not those that the driver publishes.
+ * Every frame to the boards that can move something is decoded by hand from hw-docs/devices/hubo.md.  Measured
+ * positions are those of the last encoder reply on the wire, not those that the driver publishes.
  */
 #ifndef TEST_DAEMONS_HUBO_HUBOD_RIG_H
 #define TEST_DAEMONS_HUBO_HUBOD_RIG_H

@@ -1,4 +1,4 @@
-/* test_comply.c: the law of a compliant joint, and the limits of its gains, as hw-docs/hubo.md has them. */
+/* test_comply.c: the law of a compliant joint, and the limits of its gains, as hw-docs/devices/hubo.md has them. */
 #include <errno.h>
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "test/daemons/drv/page_lib.h"
 #include "test/lib/testcase.h"
 
-#define PAGE "hw-docs/hubo.md"
+#define PAGE "hw-docs/devices/hubo.md"
 
 static const char *const kind_names[] = { "one", "two", "neck", "wrist", "hand" };
 

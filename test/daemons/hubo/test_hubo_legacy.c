@@ -1,4 +1,4 @@
-/* test_hubo_legacy.c: hubo-ach's structs: both layouts as hw-docs/hubo-legacy.md has them, modes, states.
+/* test_hubo_legacy.c: hubo-ach's structs: both layouts as hw-docs/devices/hubo-legacy.md has them, modes, states.
  * Also for legacy.c. */
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "daemons/hubo/legacy.h"
 #include "test/lib/testcase.h"
 
-#define PAGE "hw-docs/hubo-legacy.md"
+#define PAGE "hw-docs/devices/hubo-legacy.md"
 
 static struct legacy_joint joints[HUBO_JOINTS];
 static struct msg_joint_state state;

@@ -1,4 +1,4 @@
-/* imu_page.c: what the vectors of hw-docs/imu.md say of a sample. */
+/* imu_page.c: what the vectors of hw-docs/devices/imu.md say of a sample. */
 #include <math.h>
 
 #include "test/daemons/imu/imu_page.h"

@@ -1,11 +1,11 @@
-/* imu_page.h: what the vectors of hw-docs/imu.md say of a sample. */
+/* imu_page.h: what the vectors of hw-docs/devices/imu.md say of a sample. */
 #ifndef TEST_DAEMONS_IMU_IMU_PAGE_H
 #define TEST_DAEMONS_IMU_IMU_PAGE_H
 
 #include "daemons/imu/imu.h"
 #include "test/daemons/drv/page_lib.h"
 
-#define IMU_PAGE "hw-docs/imu.md"
+#define IMU_PAGE "hw-docs/devices/imu.md"
 #define IMU_PAGE_FRAME_NS 100000 /* from one frame of a vector to the next */
 
 void imu_page_say(char said[PAGE_LIB_TEXT], const struct imu_sample *sample);

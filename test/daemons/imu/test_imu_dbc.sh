@@ -1,5 +1,5 @@
 #!/bin/bash
-# hw-docs/dmu.dbc and mti.dbc agree with the vectors of hw-docs/imu.md.
+# hw-docs/devices/dmu.dbc and mti.dbc agree with the vectors of hw-docs/devices/imu.md.
 set -eu
 . test/lib/dbc.sh imu
 
@@ -56,14 +56,14 @@ assert compared == {"dmu": 9, "mti": 3}[kind], compared
 PYTHON
 )
 
-dbc_file=hw-docs/dmu.dbc
+dbc_file=hw-docs/devices/dmu.dbc
 lib_case 'dmu: page and file agree' agrees "$dbc_file"
 lib_case 'dmu: another byte order' differs 's/16|16@1-/23|16@0-/'
 lib_case 'dmu: no sign' differs 's/16|16@1-/16|16@1+/'
 lib_case 'dmu: another factor' differs 's/(0.0003,0)/(0.0004,0)/'
 lib_case 'dmu: dP about x' differs 's/SG_ dQ/SG_ dX/; s/SG_ dP/SG_ dQ/; s/SG_ dX/SG_ dP/'
 lib_case 'dmu: another identifier' differs 's/BO_ 144/BO_ 145/'
-dbc_file=hw-docs/mti.dbc
+dbc_file=hw-docs/devices/mti.dbc
 lib_case 'mti: page and file agree' agrees "$dbc_file"
 lib_case 'mti: another byte order' differs 's/ X : 7|16@0-/ X : 0|16@1-/'
 lib_case 'mti: another length' differs 's/RateOfTurn: 6/RateOfTurn: 8/'

@@ -1,12 +1,12 @@
 #!/bin/bash
-# hw-docs/powercube.dbc, read by canmatrix, says the same of every frame as the page: its tables and its vectors.
+# hw-docs/devices/powercube.dbc, read by canmatrix, says the same of every frame as the page's tables and vectors.
 set -eu
 cd "$(dirname "$0")/../../.."
 . test/scripts/lib.sh
 lib_tmp
 
-page=hw-docs/powercube.md
-dbc=hw-docs/powercube.dbc
+page=hw-docs/devices/powercube.md
+dbc=hw-docs/devices/powercube.dbc
 
 # Debian's own interpreter: the package is for that one.
 canmatrix() { # DBC MODULE...

@@ -1,11 +1,11 @@
-/* test_pcio_page.c: hw-docs/powercube.md, its tables and its vectors, held against the codec. */
+/* test_pcio_page.c: hw-docs/devices/powercube.md, its tables and its vectors, held against the codec. */
 
 #include "test/lib/testcase.h"
 
 #include "can/bus/frame_text.h"
 #include "daemons/pcio/pcio.h"
 
-#define PAGE "hw-docs/powercube.md"
+#define PAGE "hw-docs/devices/powercube.md"
 #define LINE_MAX_BYTES 512
 #define CELLS_MAX 8
 #define WORDS_MAX 12

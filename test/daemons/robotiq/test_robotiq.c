@@ -6,7 +6,7 @@
 #include "test/daemons/drv/page_lib.h"
 #include "test/lib/testcase.h"
 
-#define PAGE "hw-docs/robotiq.md"
+#define PAGE "hw-docs/devices/robotiq.md"
 
 static void say_frame(char *said, const struct frame *frame)
 {

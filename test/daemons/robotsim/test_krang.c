@@ -60,7 +60,7 @@ static void pass(double s)
 	}
 }
 
-/* ---- the table of hw-docs/krang-body.md ---- */
+/* ---- the table of hw-docs/devices/krang-body.md ---- */
 
 static const struct row {
 	double waist, pitch_deg, height, a21, a41, b2, b4;

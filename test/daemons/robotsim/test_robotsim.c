@@ -1,10 +1,10 @@
-/* test_robotsim.c: what a simulated PowerCube module answers, held against hw-docs/powercube.md itself. */
+/* test_robotsim.c: what a simulated PowerCube module answers, held against hw-docs/devices/powercube.md itself. */
 
 #include "test/lib/testcase.h"
 
 #include "test/daemons/robotsim/robotsim_desk.h"
 
-#define PAGE "hw-docs/powercube.md"
+#define PAGE "hw-docs/devices/powercube.md"
 #define CELLS_MAX 8
 
 void setUp(void)

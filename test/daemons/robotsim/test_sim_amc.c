@@ -1,4 +1,4 @@
-/* test_sim_amc.c: the simulated AMC drive: frames in, frames out, and the vectors of hw-docs/amc.md. */
+/* test_sim_amc.c: the simulated AMC drive: frames in, frames out, and the vectors of hw-docs/devices/amc.md. */
 #include <math.h>
 
 #include "test/daemons/robotsim/robotsim_unit.h"
@@ -7,7 +7,7 @@
 #include "can/bus/frame_text.h"
 #include "daemons/robotsim/amc_drive.h"
 
-#define PAGE "hw-docs/amc.md"
+#define PAGE "hw-docs/devices/amc.md"
 #define MS INT64_C(1000000)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define COUNTS_PER_RAD (60000 / (2 * 3.14159265358979323846))

@@ -1,4 +1,4 @@
-/* safety_amciod.c: amciod and a simulated AMC drive, for the safety cases; from hw-docs/amc.md. */
+/* safety_amciod.c: amciod and a simulated AMC drive, for the safety cases; from hw-docs/devices/amc.md. */
 #include <math.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* safety_exampled.c: exampled and a simulated turntable, for the safety cases; from hw-docs/example.md. */
+/* safety_exampled.c: exampled and a simulated turntable, for the safety cases; from hw-docs/devices/example.md. */
 #include <stdint.h>
 
 #include "test/daemons/safety/safety_actuators.h"

@@ -1,4 +1,4 @@
-/* safety_pciod.c: pciod and a simulated PowerCube module, for the safety cases; from hw-docs/powercube.md. */
+/* safety_pciod.c: pciod and a simulated PowerCube module, for the safety cases; from hw-docs/devices/powercube.md. */
 #include <stdint.h>
 #include <string.h>
 

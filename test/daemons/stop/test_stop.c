@@ -190,5 +190,5 @@ static bool take_vector(char *line)
 
 TEST(the_pages_vectors)
 {
-	TEST_ASSERT_EQUAL(14, page_lib_lines("hw-docs/stop.md", take_vector));
+	TEST_ASSERT_EQUAL(14, page_lib_lines("hw-docs/devices/stop.md", take_vector));
 }

@@ -9,7 +9,7 @@
 #include "channels/port/port.h"
 #include "test/launch/achstart/rig.h"
 
-/* hw-docs/powercube.md: 0EF commands module 15, 100 all of them. */
+/* hw-docs/devices/powercube.md: 0EF commands module 15, 100 all of them. */
 #define ID_TELL 0x0EF
 #define ID_ALL 0x100
 #define RESET 0x00

@@ -13,7 +13,7 @@
 #include "test/launch/achstart/rig.h"
 
 #define SETTLED_NS 1000000000
-#define BOUND_RAD (5 * M_PI / 180) /* hw-docs/powercube.md: so far at most after its driver died, */
+#define BOUND_RAD (5 * M_PI / 180) /* hw-docs/devices/powercube.md: so far at most after its driver died, */
 #define BOUND_S 0.3		   /* and for so long; later it moves on command */
 #define VELOCITY_RAD_S 0.43	   /* its limit */
 
