@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "can/bus/bits_fd.h"
 #include "can/bus/frame_text.h"
@@ -249,6 +250,12 @@ static void set_bitrate(const struct bitrates *given, const char *bus, uint32_t 
 			*bitrate = given->rates[i].bitrate;
 }
 
+/* By its suffix; or a name without one, which achstart looks for in more folders than this one. */
+static bool is_launch(const char *name)
+{
+	return text_ends_with(name, ".launch") || (strcmp(name, "-") && !strpbrk(name, "/.") && access(name, F_OK));
+}
+
 static int show_declared(const struct canbudget_options *want, const char *launch, const struct bitrates *nominal,
 			 const struct bitrates *data)
 {
@@ -293,7 +300,7 @@ int main(int argc, char **argv)
 	if (!!want.frame.n + !!want.frames.n + argc != 1)
 		return program_wrong("say one of: a log (- is standard input), a launch file, --frames FILE, "
 				     "--frame 123#DEADBEEF");
-	if (want.svg && !want.frames.n && !(argc && text_ends_with(argv[0], ".launch")))
+	if (want.svg && !want.frames.n && !(argc && is_launch(argv[0])))
 		return program_wrong("--svg: draws the buses of a launch file, or of --frames FILE");
 	status = read_bitrates("--bitrate", &want.bitrate, DEFAULT_BITRATE, &nominal);
 	if (!status)
@@ -303,7 +310,7 @@ int main(int argc, char **argv)
 	if (want.frame.n)
 		status = show_frames(&want, &(struct bits_rates){ nominal.rates[nominal.n].bitrate,
 								  data.rates[data.n].bitrate });
-	else if (want.frames.n || text_ends_with(argv[0], ".launch"))
+	else if (want.frames.n || is_launch(argv[0]))
 		status = show_declared(&want, argc ? argv[0] : NULL, &nominal, &data);
 	else
 		status = show_log(&want, argv[0], &nominal, &data);

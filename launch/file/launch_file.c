@@ -78,7 +78,7 @@ static int make(struct launch *launch, const char *path, struct error_sink *erro
 	struct settings table = { .rows = launch_rows, .values = &top, .noun = "key" };
 	const char *slash = strrchr(path, '/');
 	unsigned int before = errors->count;
-	char folder[LAUNCH_PATH_MAX], where[LAUNCH_PATH_MAX + 16];
+	char folder[LAUNCH_FIND_MAX], where[LAUNCH_FIND_MAX + 16];
 
 	snprintf(where, sizeof(where), "%s:%u", path, top.node->line);
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
@@ -99,11 +99,15 @@ static int make(struct launch *launch, const char *path, struct error_sink *erro
 	return errors->count == before ? 0 : -EINVAL;
 }
 
-int launch_open(struct launch *launch, const char *path, struct error_sink *errors)
+int launch_open(struct launch *launch, const char *file, struct error_sink *errors)
 {
+	char path[LAUNCH_FIND_MAX];
 	int err;
 
 	memset(launch, 0, sizeof(*launch));
+	err = launch_path(path, file, errors);
+	if (err)
+		return err;
 	err = yaml_open_file(&launch->doc, path, errors);
 	if (err)
 		return err;

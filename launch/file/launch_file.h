@@ -125,7 +125,7 @@ struct launch_channel {
 
 struct launch {
 	char name[TEXT_NAME_MAX + 1]; /* of the robot: --robot, $RUN */
-	const char *path;	      /* of the launch file, as given */
+	const char *path;	      /* of the launch file, as given or found */
 	const char *config;	      /* of the robot file, absolute: --config */
 	const char *folder;	      /* that the launch file is in, as seen from here: "launch", "." */
 	struct robot robot;
@@ -154,9 +154,9 @@ struct launch {
 enum launch_arm { LAUNCH_ARM_NO, LAUNCH_ARM_AUTO };
 enum launch_overload { LAUNCH_OVERLOAD_REFUSE, LAUNCH_OVERLOAD_REPORT };
 
-/* Reads the launch file and the robot file it includes.  All daemons are wanted.  0; or -errno with a line for each
- * error, and nothing to close. */
-int launch_open(struct launch *launch, const char *path, struct error_sink *errors);
+/* Reads the launch file (file: as for launch_path) and the robot file it includes.  All daemons are wanted.  0; or
+ * -errno with a line for each error, and nothing to close. */
+int launch_open(struct launch *launch, const char *file, struct error_sink *errors);
 void launch_close(struct launch *launch);
 
 /* Looks up the groups that operators, arming and moving name.  0, or -EINVAL with a line for each that this system does
@@ -204,9 +204,30 @@ uint64_t launch_hash(const struct launch_daemon *daemon);
 /* The keys of the file, for its documentation and tests. */
 extern const struct settings_row launch_rows[], launch_daemon_rows[], launch_restart_rows[];
 
-/* ---- finds the file of a program. */
-
 #define LAUNCH_FIND_MAX 1024
+
+/* ---- finds a launch file. */
+
+/* The launch file that name means: a path (with a slash) as it is.  waist and waist.launch: the first of waist.launch,
+ * the file waist itself, launch/waist.launch, and waist.launch where launch files are installed.  Root takes from the
+ * current folder only what no other user can change.  0, or -errno with a line in errors; -ENOENT: which says where it
+ * looked; -EPERM: it is there, but another user can change it. */
+int launch_path(char path[LAUNCH_FIND_MAX], const char *name, struct error_sink *errors);
+
+/* The folder of launch files, with a slash behind it, of an installed program (a link as /proc/self/exe is), by the
+ * folder bin that the program is in; NULL: it is in another folder. */
+const char *launch_installed(char folder[LAUNCH_FIND_MAX], const char *program);
+
+/* The same for another process, and for tests. */
+struct launch_places {
+	const char *here;      /* before names in its current folder: "", "/proc/1/cwd/" */
+	const char *installed; /* launch_installed */
+	bool careful;	       /* it is root's */
+};
+int launch_path_in(char path[LAUNCH_FIND_MAX], const char *name, const struct launch_places *places,
+		   struct error_sink *errors);
+
+/* ---- finds the file of a program. */
 
 /* The file that program names: a path (with a slash) as it is; a name beside the running executable (/proc/self/exe)
  * first, so that a build starts what was built with it, then in $PATH.  0, -ENOENT, -EACCES (it may not be executed),

@@ -19,8 +19,10 @@
 #include "channels/rec/reclog.h"
 #include "channels/rec/writer.h"
 #include "config/base/sha256.h"
+#include "config/base/text.h"
 #include "config/settings/options.h"
 #include "config/settings/robot.h"
+#include "launch/file/launch_file.h"
 #include "launch/record/freeze.h"
 #include "launch/view/logs.h"
 
@@ -245,17 +247,36 @@ static void hash_of(char text[SHA256_TEXT_MAX], const char *pid)
 	sha256_text(&s, text);
 }
 
-/* The robot file of a driver, and the launch file of achstart. */
-static void copy_settings(const char *pid, const char *arguments, int len, int folder)
+/* The launch file of that argument, which is a name without a slash. */
+static bool find_launch(char path[LAUNCH_FIND_MAX], const char *pid, const char *argument)
 {
-	bool next = false;
+	char here[64], program[64], folder[LAUNCH_FIND_MAX];
+	struct launch_places places = { .here = here };
+
+	snprintf(here, sizeof(here), "/proc/%.20s/cwd/", pid);
+	snprintf(program, sizeof(program), "/proc/%.20s/exe", pid);
+	places.installed = launch_installed(folder, program);
+	return !launch_path_in(path, argument, &places, &(struct error_sink){ 0 });
+}
+
+/* The robot file of a driver, and the launch file of achstart. */
+static void copy_settings(const char *pid, const char *program, const char *arguments, int len, int folder)
+{
+	const bool starts = text_ends_with(program, "/achstart");
+	bool next = false, found = false;
 
 	for (const char *a = arguments; a < arguments + len; a += strlen(a) + 1) {
 		const size_t n = strlen(a);
 		const bool launch = n > 7 && !strcmp(a + n - 7, ".launch");
+		const bool last = starts && !found && a + n + 1 >= arguments + len;
 		char path[PATH_MAX], name[PATH_MAX];
 
-		if (next || launch) {
+		/* A name without the suffix is looked for only as the last word: an option may have the others. */
+		if ((launch || last) && !strchr(a, '/') && find_launch(path, pid, a)) {
+			snprintf(name, sizeof(name), "%s", path);
+			copy_file(path, folder, basename(name), 0, SETTINGS_MAX, O_EXCL);
+			found = true;
+		} else if (next || launch) {
 			snprintf(path, sizeof(path), "%s%s%s%s", *a == '/' ? "" : "/proc/", *a == '/' ? "" : pid,
 				 *a == '/' ? "" : "/cwd/", a);
 			snprintf(name, sizeof(name), "%s", a);
@@ -292,7 +313,7 @@ static int write_programs(int folder, int settings)
 		hash_of(hash, entry->d_name);
 		*arguments = 0;
 		len = folder_proc_read(atoi(entry->d_name), "cmdline", arguments, sizeof(arguments));
-		copy_settings(entry->d_name, arguments, len, settings);
+		copy_settings(entry->d_name, path, arguments, len, settings);
 		for (int i = 0; i + 1 < len; i++)
 			if (arguments[i] == 0 || arguments[i] == '\n')
 				arguments[i] = ' ';

@@ -36,6 +36,20 @@ compiles() { # FILE COMPILER...
 	"${@:2}" -Wall -Wextra -pedantic -Werror -I"$root/usr/include" -c -o /dev/null "test/install/$1"
 }
 
+by_name() ( # PROGRAM ARGUMENT...: in a folder without launch files
+	cd "$root"
+	"usr/bin/$1" "${@:2}" | tee /dev/stderr | grep -q '^hubo$\|^torso '
+)
+by_no_name() ( # PROGRAM...
+	local program said tried='"none"; looked for none.launch, none, launch/none.launch, '
+	cd "$root"
+	for program; do
+		said=$("usr/bin/$program" none 2>&1) && return 1
+		echo "$said"
+		[[ $said == *"there is no launch file $tried"*/usr/share/endplate/launch/none.launch ]] || return 1
+	done
+)
+
 lib_case "make install" installed /usr
 lib_case "the files are there" there include/ach.h include/Ach.hpp lib/libach.a lib/libach.so lib/libach.so.2 \
 	lib/libach.so.2.0.0 lib/pkgconfig/ach.pc
@@ -44,6 +58,10 @@ for page in channels/ach/*.[37]; do
 	pages+=("share/man/man${page##*.}/${page##*/}")
 done
 lib_case "every page is there" there "${pages[@]}"
+lib_case "launch files are found by their names" by_name achstart --name hubo
+lib_case "also with the suffix" by_name achstart --name hubo.launch
+lib_case "also by canbudget" by_name canbudget waist
+lib_case "one line says where no launch file is" by_no_name achstart canbudget achdoctor
 lib_case "only the public headers" test "$(LC_ALL=C ls -m "$root/usr/include")" = "Ach.hpp, ach.h, endplate"
 lib_case "the links lead to each other" test "$(readlink "$root"/usr/lib/libach.so{,.2} | xargs)" = \
 	"libach.so.2 libach.so.2.0.0"

@@ -54,6 +54,8 @@ lib_case "nothing is left after Ctrl-C" nothing_left
 lib_case "without a terminal, until SIGTERM" no_terminal
 lib_case "nothing is left after SIGTERM" nothing_left
 lib_case "no such file" refused '*none.launch: there is no such launch file' "$lib_folder/none.launch"
+lib_case "no such name" refused '*: there is no launch file "endplate-none"; looked for endplate-none.launch, *' \
+	endplate-none
 printf 'robot: {file: x.yaml}\nroboot: 1\n' >"$lib_folder/bad.launch"
 lib_case "a bad file" refused '*bad.launch:2:*roboot*' "$lib_folder/bad.launch"
 lib_end

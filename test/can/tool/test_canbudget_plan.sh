@@ -144,7 +144,10 @@ END
 o = json.load(sys.stdin)
 assert len(o["buses"]) == 8 and all(b["fits"] for b in o["buses"]), o
 assert {d["name"] for d in o["drivers"]} >= {"clock", "larm", "waist", "battery"}'
-	lib_says 100 '' 'achstart: fatal: none.launch: No such file or directory' "$budget" none.launch
+	local none='achstart: fatal: there is no launch file "none'
+	lib_says 100 '' "$none.launch\"; looked for none.launch, launch/none.launch" "$budget" none.launch
+	lib_says 100 '' "$none\"; looked for none.launch, none, launch/none.launch" "$budget" none
+	lib_says 0 "$("$budget" --json launch/waist.launch)" '' "$budget" --json waist
 }
 
 lib_functions "$lib_folder/log" "${1:-}"

@@ -477,6 +477,198 @@ TEST(our_own_program_is_beside_us)
 	TEST_ASSERT_EQUAL_INT(0, launch_find(found, "sh"));
 }
 
+/* ---- finding launch files ---- */
+
+/* In the folder of the test: here/ is the current folder, share/ the one of installed launch files. */
+static int find(char found[LAUNCH_FIND_MAX], const char *name, const char *share, bool careful)
+{
+	char here[LAUNCH_LIB_PATH + 8], installed[LAUNCH_LIB_PATH + 8];
+	const struct launch_places places = { here, share ? installed : NULL, careful };
+
+	snprintf(here, sizeof(here), "%s/here/", folder);
+	snprintf(installed, sizeof(installed), "%s/%s/", folder, share ? share : "");
+	return launch_path_in(found, name, &places, launch_lib_start(&lines));
+}
+
+static void make_folders(void)
+{
+	static const char *const names[] = { "here", "here/launch", "share" };
+	char path[LAUNCH_LIB_PATH + 16];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		mkdir(path, 0755);
+		chmod(path, 0755);
+	}
+}
+
+/* A file; a folder, if its name ends with a slash; a link to nowhere, if it ends with @. */
+static void make_file(const char *name)
+{
+	char path[LAUNCH_LIB_PATH + 64];
+	const size_t len = strlen(name);
+
+	snprintf(path, sizeof(path), "%s/%.*s", folder, (int)(len - (name[len - 1] == '@')), name);
+	if (name[len - 1] == '/')
+		TEST_ASSERT_EQUAL_INT(0, mkdir(path, 0755));
+	else if (name[len - 1] == '@')
+		TEST_ASSERT_EQUAL_INT(0, symlink("nowhere", path));
+	else
+		launch_lib_write(path, folder, name, 0644, "");
+}
+
+TEST(a_launch_file_is_found_by_its_name)
+{
+	static const struct {
+		const char *files[4], *name;
+		const char *found; /* NULL: none is */
+	} cases[] = {
+		/* The first of four places. */
+		{ { "here/w.launch", "here/w", "here/launch/w.launch", "share/w.launch" }, "w", "here/w.launch" },
+		{ { "here/w", "here/launch/w.launch", "share/w.launch" }, "w", "here/w" },
+		{ { "here/launch/w.launch", "share/w.launch" }, "w", "here/launch/w.launch" },
+		{ { "share/w.launch" }, "w", "share/w.launch" },
+		{ { "here/v.launch", "here/launch/w", "share/w" }, "w", NULL },
+		/* With the suffix. */
+		{ { "here/w.launch", "here/launch/w.launch" }, "w.launch", "here/w.launch" },
+		{ { "here/launch/w.launch", "share/w.launch" }, "w.launch", "here/launch/w.launch" },
+		{ { "share/w.launch" }, "w.launch", "share/w.launch" },
+		{ { "here/w", "here/w.launch.launch", "share/w" }, "w.launch", NULL },
+		{ { "here/w.1.launch" }, "w.1", "here/w.1.launch" },
+		/* A folder is passed by; a link to nowhere is reported, not replaced by another file. */
+		{ { "here/w/", "here/w.launch/", "share/w.launch" }, "w", "share/w.launch" },
+		{ { "here/w.launch@", "here/launch/w.launch" }, "w", "here/w.launch" },
+		{ { "here/.launch" }, "", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char found[LAUNCH_FIND_MAX], expected[LAUNCH_LIB_PATH + 64], said[64];
+
+		launch_lib_remove(folder);
+		launch_lib_folder(folder);
+		make_folders();
+		for (size_t j = 0; j < 4 && cases[i].files[j]; j++)
+			make_file(cases[i].files[j]);
+		snprintf(said, sizeof(said), "case %zu", i);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].found ? 0 : -ENOENT, find(found, cases[i].name, "share", false),
+					      said);
+		snprintf(expected, sizeof(expected), "%s/%s", folder, cases[i].found);
+		if (cases[i].found)
+			TEST_ASSERT_EQUAL_STRING_MESSAGE(expected, found, said);
+	}
+}
+
+TEST(a_path_of_a_launch_file_is_taken_as_it_is)
+{
+	static const char *const paths[] = { "./w", "launch/w.launch", "/w", "w/" };
+	char found[LAUNCH_FIND_MAX], name[2 * LAUNCH_FIND_MAX];
+
+	make_folders();
+	make_file("here/w.launch");
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		TEST_ASSERT_EQUAL_INT(0, find(found, paths[i], "share", true));
+		TEST_ASSERT_EQUAL_STRING(paths[i], found);
+	}
+	memset(name, 'w', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	TEST_ASSERT_EQUAL_INT(-ENAMETOOLONG, find(found, name, "share", false));
+	*name = '/';
+	TEST_ASSERT_EQUAL_INT(-ENAMETOOLONG, find(found, name, "share", false));
+}
+
+TEST(one_line_says_where_a_launch_file_was_looked_for)
+{
+	char found[LAUNCH_FIND_MAX], said[8 * LAUNCH_LIB_PATH];
+	const char *f = folder;
+
+	TEST_ASSERT_EQUAL_INT(-ENOENT, find(found, "w", "share", false));
+	snprintf(said, sizeof(said),
+		 "there is no launch file \"w\"; looked for %s/here/w.launch, %s/here/w, %s/here/launch/w.launch, "
+		 "%s/share/w.launch\n",
+		 f, f, f, f);
+	TEST_ASSERT_EQUAL_STRING(said, lines.text);
+	TEST_ASSERT_EQUAL_INT(-ENOENT, find(found, "w.launch", NULL, false));
+	snprintf(said, sizeof(said),
+		 "there is no launch file \"w.launch\"; looked for %s/here/w.launch, %s/here/launch/w.launch\n", f, f);
+	TEST_ASSERT_EQUAL_STRING(said, lines.text);
+	TEST_ASSERT_TRUE(launch_open(&launch, "endplate-none", launch_lib_start(&lines)) < 0);
+	TEST_ASSERT_EQUAL_STRING("there is no launch file \"endplate-none\"; looked for endplate-none.launch, "
+				 "endplate-none, launch/endplate-none.launch\n",
+				 lines.text);
+}
+
+/* What another user can change is refused, and not passed by for an installed file. */
+TEST(root_finds_by_name_only_what_is_roots)
+{
+	static const struct {
+		const char *change; /* below the test's folder */
+		uid_t owner;
+		mode_t mode;
+		const char *file; /* that is there beside share/w.launch */
+		bool found;
+	} cases[] = {
+		{ "here", 0, 0755, "here/w.launch", true },
+		{ "here", 1, 0755, "here/w.launch", false },
+		{ "here", 0, 0775, "here/w.launch", false },
+		{ "here", 0, 01777, "here/w.launch", false },
+		{ "here/w.launch", 1, 0644, "here/w.launch", false },
+		{ "here/w.launch", 0, 0664, "here/w.launch", false },
+		{ "here/launch", 0, 0755, "here/launch/w.launch", true },
+		{ "here/launch", 1, 0755, "here/launch/w.launch", false },
+		{ "here/launch", 0, 0777, "here/launch/w.launch", false },
+		{ "here/launch/w.launch", 0, 0666, "here/launch/w.launch", false },
+		/* A folder of root, but another user chose it. */
+		{ "here", 1, 0755, "here/launch/w.launch", false },
+		/* Nothing is taken from there. */
+		{ "here", 1, 0777, "here/v.launch", true },
+	};
+
+	if (geteuid())
+		TEST_IGNORE_MESSAGE("only root can give files away");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char found[LAUNCH_FIND_MAX], path[LAUNCH_LIB_PATH + 64], said[64];
+
+		launch_lib_remove(folder);
+		launch_lib_folder(folder);
+		make_folders();
+		make_file(cases[i].file);
+		make_file("share/w.launch");
+		snprintf(path, sizeof(path), "%s/%s", folder, cases[i].change);
+		TEST_ASSERT_EQUAL_INT(0, chown(path, cases[i].owner, 0));
+		TEST_ASSERT_EQUAL_INT(0, chmod(path, cases[i].mode));
+		snprintf(said, sizeof(said), "case %zu", i);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(cases[i].found ? 0 : -EPERM, find(found, "w", "share", true), said);
+		if (!cases[i].found)
+			TEST_ASSERT_NOT_NULL_MESSAGE(
+				strstr(lines.text, "w.launch: another user than root can change it"), said);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(0, find(found, "w", "share", false), said);
+	}
+}
+
+TEST(installed_launch_files_are_beside_the_folder_bin)
+{
+	static const struct {
+		const char *program, *folder;
+	} cases[] = {
+		{ "/usr/local/bin/achstart", "/usr/local/share/endplate/launch/" },
+		{ "/bin/achstart", "/share/endplate/launch/" },
+		{ "/home/r/build/achstart", NULL },
+		{ "/home/robin/achstart", NULL },
+	};
+	char found[LAUNCH_FIND_MAX], program[LAUNCH_LIB_PATH + 8];
+
+	snprintf(program, sizeof(program), "%s/exe", folder);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		TEST_ASSERT_EQUAL_INT(0, symlink(cases[i].program, program));
+		if (cases[i].folder)
+			TEST_ASSERT_EQUAL_STRING(cases[i].folder, launch_installed(found, program));
+		else
+			TEST_ASSERT_NULL(launch_installed(found, program));
+		unlink(program);
+	}
+	TEST_ASSERT_NULL(launch_installed(found, program));
+}
+
 /* root's is the one group that every system has. */
 TEST(groups_with_rights_are_names_or_numbers)
 {

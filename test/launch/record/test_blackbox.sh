@@ -42,7 +42,7 @@ run() {
 		  control: {needs: waist, world: yes}
 		$all
 	EOF
-	loop_achstart "$@" robot.launch >said 2>&1 || { cat said && return 1; }
+	loop_achstart "$@" robot >said 2>&1 || { cat said && return 1; }
 	found=$(incidents | tail -n 1)
 }
 
