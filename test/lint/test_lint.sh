@@ -305,6 +305,16 @@ rejects pages "a link to nowhere" 'which is not there'
 rejects_file pages "a page with a warning" 'WARNING' daemons/ft/ftd.8 "$page
 .Pp"
 fresh
+plant daemons/ft/ftd.8 "$page
+.Bd -literal
+$(printf '%075d' 0)
+.Ed"
+accepts pages "a display of 80 columns"
+rejects_file pages "a display of 81" 'ftd.8: too wide: ' daemons/ft/ftd.8 "$page
+.Bd -literal
+$(printf '%076d' 0)
+.Ed"
+fresh
 plant hw-docs/README.md 'See [the sensor](devices/gauge.md#bus), [below](#below) and [the net](https://example.org/x).'
 plant hw-docs/devices/gauge.md ''
 plant daemons/gauge/gauge.h '/* hw-docs/devices/gauge.md is the page. */'
