@@ -8,6 +8,9 @@
 
 #include "can/canopen/eds.h"
 
+/* A velocity is computed from positions so far apart: longer would be smoother and later. */
+#define VELOCITY_NS 5000000
+
 /* They begin the struct, where the loop fills them in. */
 _Static_assert(offsetof(struct amciod, settings) == 0, "rows are of struct amciod_settings");
 
@@ -19,8 +22,6 @@ static int check_settings(const struct amciod_settings *s, struct error_sink *er
 
 	if (2 * s->heartbeat_ns > s->guard_ns)
 		error_add(errors, "heartbeat: a drive would take its current away; at most half of guard_time");
-	if (s->cob_base + (s->cob_step + 1) * NMT_NODE_MAX > 0x57F && s->cob_step > 7)
-		error_add(errors, "cob_step: identifiers of high nodes would be above 0x57F");
 	return errors->count == before ? 0 : -EINVAL;
 }
 
@@ -82,7 +83,7 @@ static unsigned int receive_pdo(struct drv *drv, const struct amciod_drive *d, e
 	const uint8_t len = (uint8_t)amc_layout_len(layout);
 	const struct drv_receive r = {
 		.bus = d->bus,
-		.id = (uint32_t)(d->settings->cob_base + d->settings->cob_step * d->node + pdo),
+		.id = amciod_pdo_id(d->node) + pdo,
 		.len_min = len,
 		.len_max = len,
 		.period_ns = d->settings->sync ? drv_period_ns(drv) : d->settings->period_ns,
@@ -94,7 +95,7 @@ static unsigned int receive_pdo(struct drv *drv, const struct amciod_drive *d, e
 static void add_rows(struct amciod *a, struct drv *drv, struct amciod_drive *d, struct error_sink *errors)
 {
 	const struct amciod_settings *s = &a->settings;
-	const uint32_t id = (uint32_t)(s->cob_base + s->cob_step * d->node);
+	const uint32_t id = amciod_pdo_id(d->node);
 	const int64_t tick_ns = drv_period_ns(drv);
 
 	/* One of them is sent in each tick, which the load of the bus counts once. */
@@ -213,10 +214,10 @@ static void compute_velocity(struct amciod_drive *d)
 	for (unsigned int i = 1; i <= kept; i++) {
 		const struct amciod_past *p = &d->past[(d->past_n - i) % AMCIOD_PAST];
 
-		if (now.t_ns - p->t_ns > d->settings->velocity_ns && then.t_ns != now.t_ns)
+		if (now.t_ns - p->t_ns > VELOCITY_NS && then.t_ns != now.t_ns)
 			break;
 		then = *p;
-		if (now.t_ns - p->t_ns >= d->settings->velocity_ns)
+		if (now.t_ns - p->t_ns >= VELOCITY_NS)
 			break;
 	}
 	d->past[d->past_n++ % AMCIOD_PAST] = now;

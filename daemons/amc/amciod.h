@@ -19,9 +19,15 @@
 #include "daemons/amc/amciod_settings.h"
 #include "daemons/drv/drv.h"
 
-#define AMCIOD_PAST 128 /* samples: the longest velocity_window at 1 kHz, and some */
+#define AMCIOD_PAST 32 /* samples: those of VELOCITY_NS at 1 kHz, and some */
 #define AMCIOD_CODE_MAX 24
 #define AMCIOD_SLOW_OBJECTS 4 /* voltage; protection of drive and system, status */
+
+/* Of RPDO 3 of a node; that of another PDO is larger by its enum amc_pdo.  All nodes have room up to 0x57F. */
+static inline uint32_t amciod_pdo_id(unsigned int node)
+{
+	return 0x200 + 7 * node;
+}
 
 enum amciod_phase {
 	AMCIOD_SEEK,   /* is it there, and is it enabled? */

@@ -19,7 +19,6 @@ struct amciod_settings {
 	double kp_a, ks_hz; /* 0: as the drive reports */
 	int64_t ki;	    /* 0: as the drive reports */
 	double current_max_a;
-	int64_t cob_base, cob_step;
 	bool sync;
 	int64_t period_ns; /* without sync */
 	enum amciod_carries carries;
@@ -32,7 +31,6 @@ struct amciod_settings {
 	int64_t reply_late_ns, silent_after_ns;
 	enum amciod_action on_estop;
 	int64_t disable_ns;
-	int64_t velocity_ns;
 	enum amciod_position position_by;
 	double gain_1_s;
 	char eds[128];
@@ -59,8 +57,6 @@ static const struct settings_row amciod_settings_rows[] = {
 	AMCIOD_ROW(REAL, "ks", ks_hz, "Hz", "0", "0", "1000000", "switching frequency; 0: as it reports"),
 	AMCIOD_ROW(INT, "ki", ki, "", "0", "0", "65535", "feedback interpolation; 0: as it reports"),
 	AMCIOD_ROW(REAL, "current_max", current_max_a, "A", "50", "0", "1000", "references above are clamped"),
-	AMCIOD_ROW(INT, "cob_base", cob_base, "", "0x200", "0x180", "0x57F", "PDO identifiers begin at this"),
-	AMCIOD_ROW(INT, "cob_step", cob_step, "", "7", "7", "128", "plus so many for each node number"),
 	AMCIOD_ROW(BOOL, "sync", sync, "yes", "TPDOs answer each SYNC; no: the drive's own timer sends them"),
 	AMCIOD_ROW(DURATION, "period", period_ns, "1ms", "1ms", "1s", "of that timer"),
 	AMCIOD_ROW(WORD, "tpdo", carries, amciod_settings_carries, "position",
@@ -84,8 +80,6 @@ static const struct settings_row amciod_settings_rows[] = {
 		   "at level estop: zero current, then bridge off as well"),
 	AMCIOD_ROW(DURATION, "disable_after", disable_ns, "500ms", "0", "10s",
 		   "at level estop: time at zero current or velocity before the bridge is off"),
-	AMCIOD_ROW(DURATION, "velocity_window", velocity_ns, "5ms", "1ms", "100ms",
-		   "without velocities from the drive: time between the positions that they are computed from"),
 	AMCIOD_ROW(WORD, "position_by", position_by, amciod_settings_positions, "drive",
 		   "position references are followed by the drive's own loop, or by velocities"),
 	AMCIOD_ROW(REAL, "gain", gain_1_s, "1/s", "10", "0", "200",

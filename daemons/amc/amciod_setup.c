@@ -29,7 +29,7 @@ static void object(struct amciod_drive *d, enum pdo_how how, uint32_t where, uin
 
 static uint32_t id_of(const struct amciod_drive *d, enum amc_pdo pdo)
 {
-	return (uint32_t)(d->settings->cob_base + d->settings->cob_step * d->node + pdo);
+	return amciod_pdo_id(d->node) + pdo;
 }
 
 static void map(struct amciod_drive *d, enum pdo_kind kind, unsigned int number, enum amc_pdo pdo, uint8_t type)

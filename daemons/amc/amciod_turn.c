@@ -74,7 +74,7 @@ static void put(struct amciod_drive *d, struct drv *drv, enum cia402_goal goal, 
 {
 	const unsigned int row = d->mode == AMC_MODE_POSITION ? 0 : d->mode == AMC_MODE_VELOCITY ? 1 : 2;
 	static const enum amc_mode modes[] = { AMC_MODE_POSITION, AMC_MODE_VELOCITY, AMC_MODE_CURRENT };
-	const uint32_t id = (uint32_t)(d->settings->cob_base + d->settings->cob_step * d->node) + row;
+	const uint32_t id = amciod_pdo_id(d->node) + row;
 	/* One rising edge for each reset, then the bit stays. */
 	const bool edge_done =
 		goal == CIA402_TO_RESET && d->controlword & CIA402_FAULT_RESET && d->state == CIA402_FAULT;

@@ -13,6 +13,7 @@
 #define SIT_RAD_S 0.1
 #define TURN_A_RAD 15.0
 #define TURN_A_S_RAD 10.0
+#define TURN_RAD_S2 1.0		/* of the turn rate that is followed */
 #define WHEEL_ERROR_MAX_RAD 1.0 /* a robot that was pushed further stays where it is */
 
 void balance_begin(struct balance *b, const struct model *model, const struct gains_weights *weights,
@@ -60,7 +61,7 @@ static void move_references(struct balance *b, const struct balance_orders *orde
 	const double turn_rad_s = moves ? limit(orders->turn_rad_s, l->turn_rad_s) : 0;
 
 	b->speed_ref_m_s = approach(b->speed_ref_m_s, speed_m_s, l->acceleration_m_s2 * dt_s);
-	b->turn_ref_rad_s = approach(b->turn_ref_rad_s, turn_rad_s, l->turn_rad_s2 * dt_s);
+	b->turn_ref_rad_s = approach(b->turn_ref_rad_s, turn_rad_s, TURN_RAD_S2 * dt_s);
 	if (b->estimate.wheels_back)
 		stay_here(b);
 	b->wheel_ref_rad += b->speed_ref_m_s / b->model.wheel_radius_m * dt_s;

@@ -18,7 +18,7 @@ struct balance_limits {
 	double current_a;		     /* of each motor */
 	double turn_a;			     /* of it, for turning */
 	double speed_m_s, acceleration_m_s2; /* of the references */
-	double turn_rad_s, turn_rad_s2;
+	double turn_rad_s;
 	double stand_rad; /* it stands up from a lean up to this, */
 	double fall_rad;  /* and gives up beyond this */
 };

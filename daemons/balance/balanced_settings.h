@@ -68,8 +68,6 @@ static const struct settings_row balanced_settings_rows[] = {
 	BALANCED_ROW(REAL, "acceleration", limits.acceleration_m_s2, "m/s^2", "0.3", "0.01", "5",
 		     "of the speed followed"),
 	BALANCED_ROW(REAL, "turn", limits.turn_rad_s, "rad/s", "1.3", "0", "10", "most turn rate that is followed"),
-	BALANCED_ROW(REAL, "turn_acceleration", limits.turn_rad_s2, "rad/s^2", "1", "0.01", "20",
-		     "of the turn rate followed"),
 	BALANCED_ROW(REAL, "stand_lean", stand_deg, "deg", "16", "0", "45", "stands up from a lean up to this"),
 	BALANCED_ROW(REAL, "fall_lean", fall_deg, "deg", "30", "1", "80", "no current beyond this lean"),
 	SETTINGS_END,

@@ -11,6 +11,12 @@
 
 #define SILENT_PERIODS 3
 #define KELVIN 273.15
+/* An event ends so far from its threshold, so that a value near it does not raise one after the other. */
+#define CHARGE_BAND 0.03 /* of a full battery */
+#define TEMPERATURE_BAND_K 3.0
+#define IMBALANCE_BAND_V 0.02
+#define CURRENT_BAND_A 1.0
+#define VOLTAGE_BAND_V 0.5
 
 enum { KEEP_ALIVE };						    /* the row it sends */
 enum { LIMITS, CHARGE, MEASURED, ALARMS, PERMITS, CELL, RECEIVES }; /* the rows it receives */
@@ -116,24 +122,21 @@ static void compare_all(struct bmsd *b, struct drv *drv, int64_t now_ns)
 	const struct pylon_pack *p = &b->pack;
 	const double celsius = p->temperature_k - KELVIN;
 	const double current_max = s->current_max_a > 0 ? s->current_max_a : p->discharge_limit_a;
-	const double current_band = fmin(s->current_hysteresis_a, current_max / 2); /* no load ends it */
+	const double current_band = fmin(CURRENT_BAND_A, current_max / 2); /* no load ends it */
 
-	compare(b, drv, LOW, p->charge, 100, (struct bms_threshold){ s->charge_low, s->charge_hysteresis, true });
-	compare(b, drv, CRITICAL, p->charge, 100,
-		(struct bms_threshold){ s->charge_critical, s->charge_hysteresis, true });
-	compare(b, drv, HOT, celsius, 1,
-		(struct bms_threshold){ s->temperature_high_c, s->temperature_hysteresis_k, false });
-	compare(b, drv, COLD, celsius, 1,
-		(struct bms_threshold){ s->temperature_low_c, s->temperature_hysteresis_k, true });
+	compare(b, drv, LOW, p->charge, 100, (struct bms_threshold){ s->charge_low, CHARGE_BAND, true });
+	compare(b, drv, CRITICAL, p->charge, 100, (struct bms_threshold){ s->charge_critical, CHARGE_BAND, true });
+	compare(b, drv, HOT, celsius, 1, (struct bms_threshold){ s->temperature_high_c, TEMPERATURE_BAND_K, false });
+	compare(b, drv, COLD, celsius, 1, (struct bms_threshold){ s->temperature_low_c, TEMPERATURE_BAND_K, true });
 	compare(b, drv, IMBALANCE, bms_spread_v(&b->cells, now_ns), 1000,
-		(struct bms_threshold){ s->imbalance_v, s->imbalance_hysteresis_v, false });
+		(struct bms_threshold){ s->imbalance_v, IMBALANCE_BAND_V, false });
 	compare(b, drv, CURRENT, -p->current_a, 1, (struct bms_threshold){ current_max, current_band, false });
 	if (s->voltage_high_v > 0)
 		compare(b, drv, HIGH_VOLTAGE, p->voltage_v, 1,
-			(struct bms_threshold){ s->voltage_high_v, s->voltage_hysteresis_v, false });
+			(struct bms_threshold){ s->voltage_high_v, VOLTAGE_BAND_V, false });
 	if (s->voltage_low_v > 0)
 		compare(b, drv, LOW_VOLTAGE, p->voltage_v, 1,
-			(struct bms_threshold){ s->voltage_low_v, s->voltage_hysteresis_v, true });
+			(struct bms_threshold){ s->voltage_low_v, VOLTAGE_BAND_V, true });
 }
 
 /* ---- what the pack says of itself ---- */

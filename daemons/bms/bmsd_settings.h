@@ -7,11 +7,11 @@
 struct bmsd_settings {
 	int64_t period_ns, keep_alive_ns;
 	int64_t cells, cell_id, cell_silent_ns;
-	double charge_low, charge_critical, charge_hysteresis;
-	double temperature_high_c, temperature_low_c, temperature_hysteresis_k;
-	double imbalance_v, imbalance_hysteresis_v;
-	double current_max_a, current_hysteresis_a;
-	double voltage_high_v, voltage_low_v, voltage_hysteresis_v;
+	double charge_low, charge_critical;
+	double temperature_high_c, temperature_low_c;
+	double imbalance_v;
+	double current_max_a;
+	double voltage_high_v, voltage_low_v;
 };
 
 #define BMSD_ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct bmsd_settings, __VA_ARGS__)
@@ -25,26 +25,16 @@ static const struct settings_row bmsd_settings_rows[] = {
 		 "time after which the voltage of a cell counts as unknown"),
 	BMSD_ROW(REAL, "charge_low", charge_low, "1", "0.2", "0", "1", "event charge-low below it"),
 	BMSD_ROW(REAL, "charge_critical", charge_critical, "1", "0.1", "0", "1", "event charge-critical below it"),
-	BMSD_ROW(REAL, "charge_hysteresis", charge_hysteresis, "1", "0.03", "0", "1",
-		 "it ends so far above its threshold"),
 	BMSD_ROW(REAL, "temperature_high", temperature_high_c, "degC", "50", "-50", "150",
 		 "event over-temperature above it"),
 	BMSD_ROW(REAL, "temperature_low", temperature_low_c, "degC", "0", "-100", "100",
 		 "event under-temperature below it"),
-	BMSD_ROW(REAL, "temperature_hysteresis", temperature_hysteresis_k, "K", "3", "0", "50",
-		 "both end so far from their threshold"),
 	BMSD_ROW(REAL, "imbalance", imbalance_v, "V", "0.1", "0.001", "5",
 		 "event imbalance if cells differ by more than that"),
-	BMSD_ROW(REAL, "imbalance_hysteresis", imbalance_hysteresis_v, "V", "0.02", "0", "5",
-		 "it ends so far below its threshold"),
 	BMSD_ROW(REAL, "current_max", current_max_a, "A", "0", "0", "1000",
 		 "event over-current if it discharges with more; 0: the pack's own limit"),
-	BMSD_ROW(REAL, "current_hysteresis", current_hysteresis_a, "A", "1", "0", "1000",
-		 "it ends so far below its threshold, or at half of that"),
 	BMSD_ROW(REAL, "voltage_high", voltage_high_v, "V", "0", "0", "1000", "event over-voltage above it; 0: none"),
 	BMSD_ROW(REAL, "voltage_low", voltage_low_v, "V", "0", "0", "1000", "event under-voltage below it; 0: none"),
-	BMSD_ROW(REAL, "voltage_hysteresis", voltage_hysteresis_v, "V", "0.5", "0", "100",
-		 "both end so far from their threshold"),
 	SETTINGS_END,
 };
 

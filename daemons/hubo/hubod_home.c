@@ -6,6 +6,7 @@
 
 #include "daemons/hubo/hubod.h"
 
+#define HOME_RAD 0.0075 /* a joint that is home is so near to 0 */
 #define BIT(joint) (1ull << (joint))
 #define RESETS_MAX 3 /* of a board in one homing: a supply that breaks down under load will not end by itself */
 
@@ -91,9 +92,9 @@ static void end(struct hubod *h, struct drv *drv, int result, const char *words)
 	drv_reply(drv, h->home.handle, result, "%s", words);
 }
 
-static bool is_at_home(const struct hubod *h, const struct hubod_joint *j)
+static bool is_at_home(const struct hubod_joint *j)
 {
-	if (fabs(j->position_rad) > h->settings.home_tolerance_rad)
+	if (fabs(j->position_rad) > HOME_RAD)
 		return false;
 	return j->home == JMC_HOME_UNKNOWN ? !(j->flags & JMC_FAULTS) : j->homed;
 }
@@ -214,7 +215,7 @@ void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *
 			end(h, drv, -EIO, words);
 			return;
 		}
-		done &= is_at_home(h, j);
+		done &= is_at_home(j);
 	}
 	if (!done)
 		return;

@@ -13,7 +13,6 @@ struct hubod_settings {
 	int64_t reply_late_ns, silent_after_ns;
 	int64_t quiet_start_ns, quiet_home_ns;
 	int64_t home_time_ns, home_wait_ns;
-	double home_tolerance_rad;
 	int64_t home_flags[4];
 	size_t home_flags_n;
 	bool enable, hung, power, limbs;
@@ -46,8 +45,6 @@ static const struct settings_row hubod_settings_rows[] = {
 		  "a joint that is not home by then has failed"),
 	HUBOD_ROW(DURATION, "home_wait", home_wait_ns, "2s", "0", "30s",
 		  "how long homing waits for a board that falls silent before it fails"),
-	HUBOD_ROW(REAL, "home_tolerance", home_tolerance_rad, "rad", "0.0075", "0.0001", "0.5",
-		  "a joint that is home is so near to 0"),
 	HUBOD_ROW(INTS, "home_flags", home_flags, home_flags_n, "", "6,2", "1", "15",
 		  "home flags of a joint that is home; the second one counts for wrist rolls only"),
 	HUBOD_ROW(BOOL, "enable", enable, "no",

@@ -9,6 +9,7 @@
 #define STEP_S (AMC_STEP_NS * 1e-9)
 #define RESISTIVE_SHARE 0.225 /* of the supply, which the peak current needs: 60 A at 0.09 ohm of 24 V */
 #define INTEGRAL_S 0.1	      /* of the velocity loop */
+#define POSITION_GAIN_1_S 5.0 /* of the position loop */
 #define AT_REST_COUNTS_S 50
 #define TIMER_TPDOS 10
 
@@ -145,8 +146,7 @@ static double wanted_current(struct amc_drive *d, double limit_a)
 		return 0;
 	switch (od_value(&d->od, 0x6060, 0)) {
 	case AMC_POSITION:
-		return velocity_loop(d, d->settings.position_gain * (target(d, 0x607A) - d->position - d->offset),
-				     limit_a);
+		return velocity_loop(d, POSITION_GAIN_1_S * (target(d, 0x607A) - d->position - d->offset), limit_a);
 	case AMC_VELOCITY:
 		return velocity_loop(d, target(d, 0x60FF) * amc_velocity_unit(d), limit_a);
 	default:

@@ -28,10 +28,10 @@ struct amc_settings {
 	int64_t i2t_ns;		     /* at the peak */
 	double ks_hz;
 	int64_t ki;
-	double over_voltage_v, voltage_v;
+	double voltage_v;
 	int64_t current_lag_ns, velocity_filter_ns;
 	double torque_per_a, inertia, friction_nm, viscous, no_load, position; /* of the joint */
-	double noise, velocity_gain, position_gain;
+	double noise, velocity_gain;
 	int64_t boot_ns, reply_ns, pdo_ns, seed;
 	bool power;
 };

@@ -5,6 +5,7 @@
 #include "daemons/robotsim/amc_drive.h"
 
 #define MS_NS INT64_C(1000000)
+#define OVER_VOLTAGE_V 88 /* the limit, Kov */
 
 static const struct od_object objects[] = {
 	{ 0x1000, 0, 32, OD_READ, 0x00020192, NULL },
@@ -110,11 +111,11 @@ static uint32_t value_of(void *of, const struct od_object *o, uint32_t stored)
 	case AMC_KEY(0x2002, 5):
 		return d->limited;
 	case AMC_KEY(0x200F, 1):
-		return (uint32_t)lround(voltage_v * 0x4000 / (1.05 * s->over_voltage_v));
+		return (uint32_t)lround(voltage_v * 0x4000 / (1.05 * OVER_VOLTAGE_V));
 	case AMC_KEY(0x2032, 8):
 		return (uint32_t)s->ki;
 	case AMC_KEY(0x20D8, 0x09):
-		return (uint32_t)lround(s->over_voltage_v * 10);
+		return (uint32_t)lround(OVER_VOLTAGE_V * 10);
 	case AMC_KEY(0x20D8, 0x0C):
 		return (uint32_t)lround(s->peak_a * 10);
 	case AMC_KEY(0x20D8, 0x24):

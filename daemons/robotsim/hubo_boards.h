@@ -18,7 +18,6 @@ enum hubo_sensor_kind { HUBO_SENSOR_FORCE, HUBO_SENSOR_FOOT, HUBO_SENSOR_INERTIA
 struct hubo_sensor_unit {
 	/* rows */
 	int64_t delay_ns;
-	double lose;
 	double torque_nm[2], force_n;
 	size_t torque_n;
 	double tilt_rad[2], tilt_z;

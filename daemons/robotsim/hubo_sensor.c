@@ -11,7 +11,6 @@
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct hubo_sensor_unit, __VA_ARGS__)
 const struct settings_row hubo_sensor_rows[] = {
 	ROW(DURATION, "sensor_delay", delay_ns, "150us", "0s", "1s", "from a request to a sensor to its reply"),
-	ROW(REAL, "sensor_lose", lose, "1", "0", "0", "1", "share of the replies that are never sent"),
 	ROW(REALS, "torque", torque_nm, torque_n, "N m", "[0, 0]", "-320", "320",
 	    "about x and y, of a force/torque sensor"),
 	ROW(REAL, "force", force_n, "N", "0", "-3200", "3200", "along z, of a force/torque sensor"),
@@ -179,7 +178,7 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 		return;
 	}
 	u->asked++;
-	if (u->silent || u->replies_n == HUBO_SENSOR_REPLIES_MAX || sim_random_share(&u->random) < u->lose) {
+	if (u->silent || u->replies_n == HUBO_SENSOR_REPLIES_MAX) {
 		u->lost++;
 		return;
 	}

@@ -14,8 +14,6 @@
 static const struct settings_row rows[] = {
 	ROW(REAL, "noise_force", noise_force, "m/s^2", "0.014", "0", "10", "of each acceleration, rms"),
 	ROW(REAL, "noise_rate", noise_rate, "rad/s", "0.0024", "0", "10", "of each rate of turn, rms"),
-	ROW(REALS, "bias_force", bias_force, bias_force_n, "m/s^2", "[0, 0, 0]", "-1000", "1000",
-	    "in the sensor's axes"),
 	ROW(REALS, "bias_rate", bias_rate, bias_rate_n, "rad/s", "[0, 0, 0]", "-100", "100", "in the sensor's axes"),
 	ROW(REAL, "rate", rate_hz, "Hz", "0", "0", "2000", "samples in a second; 0: the driver's rate"),
 	ROW(DURATION, "delay", delay_ns, "500us", "0s", "20ms", "from a measurement to its first frame"),
@@ -97,7 +95,7 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 static void measure(struct imu_unit *u)
 {
 	for (unsigned int i = 0; i < 3; i++) {
-		u->force[i] = u->bias_force[i] + u->noise_force * sim_random_normal(&u->random);
+		u->force[i] = u->noise_force * sim_random_normal(&u->random);
 		u->rate[i] = u->bias_rate[i] + u->noise_rate * sim_random_normal(&u->random);
 		for (unsigned int j = 0; j < 3; j++) {
 			u->force[i] += u->to_sensor[i][j] * u->motion.force_m_s2[j];

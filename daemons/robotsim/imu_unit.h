@@ -28,8 +28,8 @@ extern const struct imu_unit_wire imu_unit_dmu, imu_unit_mti;
 struct imu_unit {
 	/* rows */
 	double noise_force, noise_rate; /* rms */
-	double bias_force[3], bias_rate[3];
-	size_t bias_force_n, bias_rate_n;
+	double bias_rate[3];
+	size_t bias_rate_n;
 	double rate_hz; /* 0: as the driver is set */
 	int64_t delay_ns, toggle_delay_ns, seed;
 	double lose; /* share of the frames */

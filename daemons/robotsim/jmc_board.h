@@ -42,9 +42,9 @@ struct jmc_settings {
 	int64_t home_ok, home_runs, home_failed;
 	int64_t big_error, input_difference; /* counts */
 	int clockwise_down;		     /* counts go down when a motor turns clockwise */
-	double servo_hz, velocity, acceleration, margin_rad;
-	double idle_a, speed_a, gravity_a, stall_a;
-	double torque_nm, weight_nm;
+	double velocity, acceleration, margin_rad;
+	double idle_a, gravity_a;
+	double weight_nm;
 	double ambient_c, heat, position_rad;
 	int64_t warms_ns;
 	bool power, on, homed;

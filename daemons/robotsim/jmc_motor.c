@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+#define SERVO_HZ 20.0	   /* bandwidth of its position loop */
+#define TORQUE_NM 50.0	   /* at full duty, at rest; less in proportion to its speed */
+#define SPEED_A_S_RAD 0.01 /* of its current, with the speed of the joint */
+#define STALL_A 3.0	   /* of its current, at full duty against an end */
+
 static double clamp(double value, double min, double max)
 {
 	return fmax(min, fmin(max, value));
@@ -133,7 +138,7 @@ static double load(struct jmc_motor *m, double step_s)
 	const double weight_nm = w->weight_nm * sin(m->counts / w->counts_per_rad);
 
 	m->push_for_s -= step_s;
-	return (push_nm - weight_nm) / w->torque_nm * w->velocity * w->counts_per_rad;
+	return (push_nm - weight_nm) / TORQUE_NM * w->velocity * w->counts_per_rad;
 }
 
 /* The joint goes towards that velocity, as fast as its motor can, and stops at its ends. */
@@ -161,8 +166,8 @@ static void servo(struct jmc_motor *m, bool measured, double nominal_s, double s
 	jmc_path_step(&m->path, measured);
 	ahead = (m->path.at - before) / nominal_s;
 	error = before - (encoder(m) - m->zero);
-	m->duty = clamp(100 * (ahead + 2 * M_PI * m->model->servo_hz * error) / most, -100, 100);
-	drive(m, ahead + 2 * M_PI * m->model->servo_hz * error, step_s);
+	m->duty = clamp(100 * (ahead + 2 * M_PI * SERVO_HZ * error) / most, -100, 100);
+	drive(m, ahead + 2 * M_PI * SERVO_HZ * error, step_s);
 	if (fabs(ahead) > most)
 		jmc_motor_trip(m, JMC_VELOCITY);
 	if (fabs(error) > m->bounds->big_error)
@@ -215,9 +220,9 @@ static double current(const struct jmc_motor *m)
 
 	if (m->how == JMC_OFF)
 		return 0;
-	return w->idle_a + w->speed_a * fabs(m->velocity) / w->counts_per_rad +
+	return w->idle_a + SPEED_A_S_RAD * fabs(m->velocity) / w->counts_per_rad +
 	       w->gravity_a * fabs(sin(m->counts / w->counts_per_rad)) +
-	       (m->stalled ? w->stall_a * fabs(m->duty) / 100 : 0);
+	       (m->stalled ? STALL_A * fabs(m->duty) / 100 : 0);
 }
 
 void jmc_motor_step(struct jmc_motor *m, bool measured, double nominal_s, double step_s)

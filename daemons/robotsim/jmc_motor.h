@@ -36,14 +36,12 @@ enum jmc_motor_how { JMC_OFF, JMC_POSITION, JMC_PWM, JMC_HOMING };
 struct jmc_motor_model {
 	double counts_per_rad, counts_per_turn;
 	int clockwise;		       /* 1, -1: where counts go when it turns clockwise */
-	double servo_hz;	       /* bandwidth of its position loop */
 	double velocity, acceleration; /* largest */
 	double ends[2];		       /* counts; -INFINITY and INFINITY: none */
 	double switch_counts;	       /* its limit switch is closed from there on, in the search direction */
 	int switch_side;
 	double index_counts; /* of one pulse of the index; the others are turns away */
-	double idle_a, speed_a, gravity_a, stall_a;
-	double torque_nm; /* at full duty, at rest; less in proportion to its speed */
+	double idle_a, gravity_a;
 	double weight_nm; /* of the limb, 90 degrees from where it hangs */
 };
 

@@ -111,7 +111,7 @@ struct pcube_settings {
 	double inertia, gravity, friction, noise;
 	double voltage;
 	int64_t watchdog_ns, boot_ns;
-	int64_t reply_delay_ns, reply_jitter_ns, reorder_by_ns;
+	int64_t reply_delay_ns, reply_jitter_ns;
 	double reorder, lose;
 	int64_t seed;
 	int64_t done, refused; /* status of a set or move */

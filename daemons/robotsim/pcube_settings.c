@@ -49,7 +49,6 @@ const struct settings_row pcube_rows[] = {
 	ROW(DURATION, "reply_delay", reply_delay_ns, "300us", "0", "10s", "from a frame to its answer"),
 	ROW(DURATION, "reply_jitter", reply_jitter_ns, "0", "0", "10s", "at most that much more, by chance"),
 	ROW(REAL, "reorder", reorder, "", "0", "0", "1", "share of the answers that others overtake"),
-	ROW(DURATION, "reorder_by", reorder_by_ns, "2ms", "0", "10s", "how late those come"),
 	ROW(REAL, "lose", lose, "", "0", "0", "1", "share of the answers that never come"),
 	ROW(INT, "refused", refused, "", "0", "0", "0xFF",
 	    "status of a refused request; that of others is the driver's ack_ok"),

@@ -10,6 +10,7 @@
 #define STEP_NS 1000000
 #define STROKE_MM 155.0 /* of 255 ticks */
 #define RELEASE_TICKS_S 60
+#define MODE_CHANGE_NS INT64_C(2000000000)
 #define LONG_NS INT64_C(20000000000) /* of a blocked scissor axis, until it is a fault */
 #define LOSES_EACH 7		     /* reply, if it loses some */
 
@@ -17,7 +18,7 @@ enum phase { RESET, ACTIVATING, CHANGING, READY };
 
 struct gripper {
 	double object, outside; /* of the robot file; first */
-	int64_t activation_ns, change_ns, boot_ns, reply_ns, pdo_ns;
+	int64_t activation_ns, boot_ns, reply_ns, pdo_ns;
 	bool activated, power;
 
 	unsigned int node;
@@ -39,7 +40,6 @@ static const struct settings_row rows[] = {
 	ROW(REAL, "object", object, "", "1", "0", "1", "closing fingers meet an object there; 1: there is none"),
 	ROW(REAL, "outside", outside, "", "0", "0", "1", "opening fingers meet an object there; 0: there is none"),
 	ROW(DURATION, "activation", activation_ns, "4s", "0s", "1min", "how long it takes"),
-	ROW(DURATION, "mode_change", change_ns, "2s", "0s", "1min", "how long it takes"),
 	ROW(DURATION, "boot", boot_ns, "500ms", "0s", "1min", "from power to its boot-up frame"),
 	ROW(DURATION, "reply_delay", reply_ns, "300us", "0s", "10s", "from an SDO request to its reply"),
 	ROW(DURATION, "pdo_period", pdo_ns, "10ms", "1ms", "1s", "of its TPDOs, if the driver uses PDOs"),
@@ -191,7 +191,7 @@ static void command(struct gripper *g, uint8_t was)
 		g->activations++;
 	} else if (mode != g->mode && g->phase >= CHANGING) {
 		g->phase = CHANGING;
-		g->until_ns = g->t_ns + g->change_ns;
+		g->until_ns = g->t_ns + MODE_CHANGE_NS;
 	}
 	g->mode = mode;
 	memset(g->stopped, 0, sizeof(g->stopped));

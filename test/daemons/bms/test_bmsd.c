@@ -344,18 +344,13 @@ TEST(each_threshold_is_reported_once_and_cleared_once)
 	static const struct {
 		const char *code, *crosses, *clears;
 	} rows[] = {
-		{ "imbalance", "spread=0.12", "spread=0.01" },
-		{ "over-voltage", "load=-40", "load=5" },
-		{ "under-voltage", "load=24", "load=5" },
-		{ "charge-low", "charge=0.195", "charge=0.24" },
-		{ "charge-critical", "charge=0.09", "charge=0.8" },
-		{ "over-temperature", "ambient=56", "ambient=25" },
-		{ "under-temperature", "ambient=-3", "ambient=25" },
-		{ "over-current", "load=27", "load=5" },
+		{ "imbalance", "spread=0.12", "spread=0.01" },	     { "over-voltage", "load=-40", "load=5" },
+		{ "under-voltage", "load=24", "load=-20" },	     { "charge-low", "charge=0.195", "charge=0.24" },
+		{ "charge-critical", "charge=0.09", "charge=0.8" },  { "over-temperature", "ambient=56", "ambient=25" },
+		{ "under-temperature", "ambient=-3", "ambient=25" }, { "over-current", "load=27", "load=5" },
 	};
 
-	up(CELLS ", voltage_high: 51.5, voltage_low: 49.8, voltage_hysteresis: 0.2",
-	   "capacity: 10000, heat: 0, warms_in: 1s");
+	up(CELLS ", voltage_high: 51.5, voltage_low: 49.8", "capacity: 10000, heat: 0, warms_in: 1s");
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		char clear[32], question[128];
 
