@@ -99,7 +99,7 @@ struct drv_verb {
 
 /* Version of the interface between drivers in shared objects and drvhost(1).  Add 1 when a struct or function that
  * drivers use changes: test/abi/test_drv_abi.sh finds such a change. */
-#define DRV_ABI 4
+#define DRV_ABI 5
 
 struct drv_driver {
 	const char *program, *about;
@@ -221,10 +221,9 @@ int drv_add_joint(struct drv *drv, const char *name, struct error_sink *errors);
  * default. */
 void drv_joint_gain(struct drv *drv, unsigned int joint, double gain_1_s);
 /* Joints of one group stop together when one of them fails; all are in group 0 by default.  A joint that hangs on a
- * bus fails with it; unless that is said of some joint, the whole device does.  The same for a row that is silent. */
+ * bus fails with it; unless that is said of some joint, the whole device does. */
 void drv_joint_group(struct drv *drv, unsigned int joint, unsigned int group);
 void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus);
-void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint);
 /* It measures no position (a pure current or velocity drive): the state's stays NaN, position limits are not kept. */
 void drv_joint_no_position(struct drv *drv, unsigned int joint);
 /* A place in the messages without a joint (not fitted, or inactive): its lifecycle is down, it needs no limits, and

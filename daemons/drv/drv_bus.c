@@ -199,7 +199,7 @@ struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_fram
 bool drv_bus_is_silent(const struct drv_bus *bus)
 {
 	for (unsigned int i = 0; i < bus->receives_n; i++)
-		if (bus->receives[i].silent && !bus->receives[i].joint)
+		if (bus->receives[i].silent)
 			return true;
 	return false;
 }

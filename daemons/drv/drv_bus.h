@@ -19,7 +19,6 @@ struct drv_bus_receive {
 	int64_t due_ns;	     /* of one with a period: when it is missing; 0: none has come yet */
 	int64_t heard_ns;    /* 0: never */
 	bool silent;
-	unsigned int joint; /* that is in fault with it, from 1; 0: the device */
 };
 
 struct drv_bus {
@@ -80,7 +79,7 @@ int drv_bus_settle(struct drv_bus *bus, int64_t now_ns, struct error_sink *error
 /* The row that takes this frame, by its identifier and its length; NULL: none.  Counts what is odd and what comes by
  * its rate. */
 struct drv_bus_receive *drv_bus_takes(struct drv_bus *bus, const struct bus_frame *got);
-bool drv_bus_is_silent(const struct drv_bus *bus); /* a row that belongs to no joint is */
+bool drv_bus_is_silent(const struct drv_bus *bus); /* a row is */
 bool drv_bus_heard(const struct drv_bus *bus);	   /* every row that is watched for silence, once at least */
 /* The first row that is silent; NULL: none.  Silence of a row without frames counts from since_ns. */
 const struct drv_bus_receive *drv_bus_silent(struct drv_bus *bus, int64_t since_ns, int64_t now_ns);

@@ -1,8 +1,8 @@
 /* drv_fault.c: the faults of a device, as a set: of all of it, or of single joints and their groups.
  *
  * One joint that fails takes its group with it, unless the setting joint_fault_alone says no; the others go on.  A bus
- * that is dead, and a row that is silent, take the joints that hang on them, or the device if no joint does.  When the
- * last joint has failed, the device has.
+ * that is dead takes the joints that hang on it, or the device if no joint does; a row that is silent takes the device.
+ * When the last joint has failed, the device has.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,11 +21,6 @@ void drv_joint_bus(struct drv *drv, unsigned int joint, unsigned int bus)
 {
 	drv->joint_buses[joint] = bus + 1;
 	drv->buses[bus].joints = true;
-}
-
-void drv_row_joint(struct drv *drv, unsigned int row, unsigned int joint)
-{
-	drv->buses[drv->receives[row].bus].receives[drv->receives[row].row].joint = joint + 1;
 }
 
 /* ---- the set ---- */
@@ -112,28 +107,25 @@ const char *drv_fault_device(const struct drv *drv)
 	}
 	if (!any)
 		return NULL;
-	return drv->faults_n ? drv->faults[0].code : "its bus is dead, or silent";
+	return drv->faults_n ? drv->faults[0].code : "its bus is dead";
 }
 
-/* failed begins as false; failed[0] is the device's, for rows that belong to no joint. */
-static void find_failed(const struct drv *drv, bool failed[1 + MSG_JOINTS])
+/* failed begins as false. */
+static void find_failed(const struct drv *drv, bool failed[MSG_JOINTS])
 {
 	for (unsigned int i = 0; i < drv->faults_n; i++)
 		if (drv->faults[i].joint < drv->joints_n)
-			failed[1 + drv->faults[i].joint] = true;
+			failed[drv->faults[i].joint] = true;
 	for (unsigned int i = 0; i < drv->joints_n && !drv->driver->outlives_buses; i++)
 		if (drv->joint_buses[i])
-			failed[1 + i] |= drv_bus_is_dead(&drv->buses[drv->joint_buses[i] - 1]);
-	for (unsigned int l = 0; l < drv->buses_n; l++)
-		for (unsigned int r = 0; r < drv->buses[l].receives_n; r++)
-			failed[drv->buses[l].receives[r].joint] |= drv->buses[l].receives[r].silent;
+			failed[i] |= drv_bus_is_dead(&drv->buses[drv->joint_buses[i] - 1]);
 }
 
 void drv_fault_spread(struct drv *drv)
 {
-	bool all[1 + MSG_JOINTS] = { false }, *failed = all + 1;
+	bool failed[MSG_JOINTS] = { false };
 
-	find_failed(drv, all);
+	find_failed(drv, failed);
 	memcpy(drv->joint_faulty, failed, drv->joints_n * sizeof(*failed));
 	for (unsigned int i = 0; i < drv->joints_n && !drv->setup.alone; i++)
 		for (unsigned int j = 0; j < drv->joints_n && failed[i]; j++)

@@ -7,7 +7,6 @@
 #define EXAMPLE_ID_STATE 0x190u /* + node: every 5 ms, position in urad (i32), velocity in mrad/s (i16) */
 #define EXAMPLE_ID_TURN 0x210u	/* + node: turn with this velocity in mrad/s (i16); for 100 ms, then it stops */
 #define EXAMPLE_STATE_NS 5000000
-#define EXAMPLE_NODE_MAX 15
 
 struct example_state {
 	int64_t t_ns;

@@ -4,7 +4,6 @@
 
 #include "can/bus/frame.h"
 
-#define ATI_BASE_MAX 0x7Fu
 #define ATI_GAUGES 6
 #define ATI_AXES 6 /* Fx Fy Fz Tx Ty Tz */
 #define ATI_SERIAL_LEN 8

@@ -7,7 +7,6 @@
 #define GAUGE_ID_ASK 0x2A0u    /* + node: what, index */
 #define GAUGE_ID_REPLY 0x2C0u  /* + node: what and index as they were asked, value (i32); or an error (u8) */
 #define GAUGE_ID_SAMPLE 0x2E0u /* + node: counts of the three axes (i16 each), number (u8) */
-#define GAUGE_NODE_MAX 15
 #define GAUGE_AXES 3
 #define GAUGE_ASK_LEN 2
 #define GAUGE_REPLY_LEN 6

@@ -52,7 +52,6 @@ enum { PCIOD_QUESTIONS(PCIOD_QUESTION_BIT) };
 
 #define PCIOD_SAMPLE (PCIOD_Q_BIT_STATE | PCIOD_Q_BIT_POSITION | PCIOD_Q_BIT_VELOCITY | PCIOD_Q_BIT_CURRENT)
 #define PCIOD_SAMPLES 4
-#define PCIOD_GETS (PCIOD_Q_BIT_SET_CONFIG - 1)
 
 struct pciod_question_row {
 	uint8_t command;   /* enum pcio_command */

@@ -47,7 +47,6 @@ static void make(void)
 	drv.buses[2].slots.state = SLOTS_STALLED;
 	drv.buses[2].receives_n = 1;
 	drv.buses[2].receives[0].silent = true;
-	drv.buses[2].receives[0].joint = 4;
 	drv.joint_buses[JOINTS] = 3;
 }
 
@@ -100,7 +99,7 @@ TEST(when_all_have_failed_the_device_has)
 	drv_joint_bus(&drv, 3, 1);
 	drv.buses[0].slots.state = drv.buses[1].slots.state = SLOTS_DOWN;
 	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
-	TEST_ASSERT_EQUAL_STRING("its bus is dead, or silent", drv_fault_device(&drv));
+	TEST_ASSERT_EQUAL_STRING("its bus is dead", drv_fault_device(&drv));
 }
 
 /* What is not there is not well either. */
@@ -166,29 +165,13 @@ TEST(a_dead_bus_takes_what_hangs_on_it)
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 }
 
-TEST(a_silent_row_takes_its_joint)
+TEST(a_silent_row_takes_the_device)
 {
 	make();
-	drv.receives_n = 2;
-	drv.receives[1].bus = 1;
-	drv_row_joint(&drv, 1, 0);
-	drv.buses[1].receives[0].silent = true;
-	TEST_ASSERT_EQUAL_STRING("xx..", faulty());
+	drv.buses[1].receives[1].silent = true; /* counts once it is there */
+	TEST_ASSERT_EQUAL_STRING("....", faulty());
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
-	drv_row_joint(&drv, 1, 2);
-	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
-	drv_row_joint(&drv, 0, 3);
-	drv.buses[0].receives[0].silent = true;
-	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
-	/* the second row of a bus, which counts once it is there; and a joint that is not */
-	drv.buses[1].receives[1] = (struct drv_bus_receive){ .silent = true, .joint = 1 };
-	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
 	drv.buses[1].receives_n = 2;
-	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
-	drv.buses[1].receives[1].joint = JOINTS + 1;
-	TEST_ASSERT_EQUAL_STRING("..xx", faulty());
-	drv.buses[0].receives[0].joint = 0;
-	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
 	TEST_ASSERT_EQUAL_STRING("it is silent", drv_fault_device(&drv));
 }
 
@@ -198,8 +181,7 @@ TEST(as_many_joints_as_there_may_be)
 	drv.setup.alone = true;
 	drv.joint_buses[JOINTS] = 0;
 	drv.joints_n = MSG_JOINTS;
-	drv_row_joint(&drv, 0, MSG_JOINTS - 1);
-	drv.buses[0].receives[0].silent = true;
+	drv_fault(&drv, MSG_JOINTS - 1, "jam", "it jams");
 	drv_fault_spread(&drv);
 	for (unsigned int i = 0; i < MSG_JOINTS; i++)
 		TEST_ASSERT_EQUAL(i == MSG_JOINTS - 1, drv.joint_faulty[i]);
