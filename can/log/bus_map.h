@@ -39,7 +39,7 @@ struct bus_map {
 	bool listen; /* receive the frames of other programs, not only echoes */
 };
 
-/* The options.  0, or PROGRAM_WRONG after a line. */
+/* The options.  0, or EXIT_WRONG after a line. */
 int bus_map_read(struct bus_map *map, const struct settings_strings *maps);
 
 /* That of a bus of the log; unless it is mapped, it goes to the bus of the same name.  NULL: there are too many. */
@@ -48,7 +48,7 @@ struct bus_map_entry *bus_map_of(struct bus_map *map, const char *from);
 /* That frame will be sent on the bus.  Called before it is opened, so that no frame waits for a change of filters. */
 void bus_map_will_send(struct bus_map_bus *b, const struct frame *f);
 
-/* Opens the bus, if it is not open.  0, or PROGRAM_FAILED after a line. */
+/* Opens the bus, if it is not open.  0, or EXIT_WORLD after a line. */
 int bus_map_open(struct bus_map *map, struct bus_map_bus *b);
 void bus_map_close(struct bus_map *map);
 

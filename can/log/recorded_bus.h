@@ -39,10 +39,10 @@ struct recorded_bus {
 	enum bus_state state;
 };
 
-/* "can0", "left=wire:larm0", "log:FILE@can1".  0, or PROGRAM_WRONG after a line. */
+/* "can0", "left=wire:larm0", "log:FILE@can1".  0, or EXIT_WRONG after a line. */
 int recorded_bus_read(struct recorded_bus *t, const char *text);
 
-/* 0, or PROGRAM_FAILED after a line. */
+/* 0, or EXIT_WORLD after a line. */
 int recorded_bus_open(struct recorded_bus *t, const struct bus_options *options);
 void recorded_bus_close(struct recorded_bus *t);
 

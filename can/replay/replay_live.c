@@ -35,7 +35,7 @@ static int read_frames(struct replay_live *c, const char *path)
 		if (ferror(file) || len == FILE_MAX)
 			status = program_fail("--frames: %s: %s", path, ferror(file) ? strerror(errno) : "too long");
 		else if (replay_match_rules_read(&c->rules, path, text, len, &program_errors))
-			status = PROGRAM_WRONG;
+			status = EXIT_WRONG;
 	}
 	if (file)
 		fclose(file);
@@ -89,10 +89,10 @@ int replay_live_check(struct replay_live *c)
 	if (program_time("--window", c->window, false, &c->options.window_ns) ||
 	    program_time("--settle", c->settle, true, &c->options.settle_ns) ||
 	    program_time("--wait", c->wait, false, &c->wait_ns))
-		return PROGRAM_WRONG;
+		return EXIT_WRONG;
 	for (size_t i = 0; i < c->tolerance.n; i++)
 		if (replay_match_same_read(&c->same, c->tolerance.item[i], &program_errors))
-			return PROGRAM_WRONG;
+			return EXIT_WRONG;
 	for (size_t i = 0; !status && i < c->frames.n; i++)
 		status = read_frames(c, c->frames.item[i]);
 	for (size_t i = 0; !status && i < c->bus.n; i++)
@@ -155,7 +155,7 @@ int replay_live_open(struct replay_live *c, struct bus_map *map)
 		status = open_report(c);
 	if (!status &&
 	    replay_match_new(&c->loop, &c->rules, c->names, (unsigned int)map->buses, &c->options, &program_errors))
-		status = PROGRAM_FAILED;
+		status = EXIT_WORLD;
 	return status;
 }
 
@@ -387,7 +387,7 @@ int replay_live_run(struct replay_live *c, struct sender *sender, const struct s
 	if (replay_match_prepare(c->loop))
 		return program_fail("no memory left");
 	if (check_span(c))
-		return PROGRAM_FAILED;
+		return EXIT_WORLD;
 	if (c->refs.armed_ns) {
 		c->options.from_ns = c->refs.armed_ns - c->loop->first_ns - ARMING_BEFORE_NS;
 		c->options.until_ns = c->refs.armed_ns - c->loop->first_ns + ARMING_AFTER_NS;
@@ -399,7 +399,7 @@ int replay_live_run(struct replay_live *c, struct sender *sender, const struct s
 	notify_close(&notify);
 	if (stepper.from && stepper.from != stdin)
 		fclose(stepper.from);
-	return stop < 0 ? PROGRAM_FAILED : finish(c, log);
+	return stop < 0 ? EXIT_WORLD : finish(c, log);
 }
 
 void replay_live_close(struct replay_live *c)

@@ -37,7 +37,7 @@ static char *read_all(FILE *from, size_t *len)
 
 static int take(struct traffic *traffic, const char *name, const char *text, size_t len)
 {
-	return traffic_read(traffic, name, text, len, &program_errors) ? PROGRAM_WRONG : 0;
+	return traffic_read(traffic, name, text, len, &program_errors) ? EXIT_WRONG : 0;
 }
 
 static int take_file(struct traffic *traffic, const char *path)
@@ -70,7 +70,7 @@ static void run_achstart(const char *launch)
 	}
 	execlp("achstart", "achstart", "--frames", launch, (char *)NULL);
 	program_fail("achstart: %s", strerror(errno));
-	_exit(PROGRAM_FAILED);
+	_exit(EXIT_WORLD);
 }
 
 static int take_launch(struct traffic *traffic, const char *launch)

@@ -208,7 +208,7 @@ static bool all_ended(const struct record *rec)
 	return true;
 }
 
-/* Until a signal, the end of the time or of the frames, or a write that fails.  0 or PROGRAM_FAILED. */
+/* Until a signal, the end of the time or of the frames, or a write that fails.  0 or EXIT_WORLD. */
 static int record(struct record *rec, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stderr) && strcmp(rec->file, "-");
@@ -298,7 +298,7 @@ static int open_buses(struct record *rec)
 	}
 	for (size_t i = 0; i < rec->n; i++) {
 		if (recorded_bus_open(&rec->bus[i].tap, &options))
-			return PROGRAM_FAILED;
+			return EXIT_WORLD;
 		rec->held[i] = rec->bus[i].tap.held;
 	}
 	return 0;
@@ -328,7 +328,7 @@ static int read_bus(struct record *rec, const char *text)
 	struct recorded_bus *t = &rec->bus[rec->n].tap;
 
 	if (recorded_bus_read(t, text))
-		return PROGRAM_WRONG;
+		return EXIT_WRONG;
 	for (size_t i = 0; i < rec->n; i++)
 		if (!strcmp(t->name, rec->bus[i].tap.name))
 			return program_wrong("%s: there are two buses of that name: NAME=%s", t->name, t->text);
@@ -344,7 +344,7 @@ static int check(struct record *rec, struct writer_options *writer, int64_t *for
 	    program_time("--every", rec->every, false, &writer->every_ns) ||
 	    program_size("--rotate", rec->rotate, &writer->rotate_bytes) ||
 	    id_filter_read(&rec->ids, &rec->only, &rec->without, &program_errors))
-		return PROGRAM_WRONG;
+		return EXIT_WRONG;
 	if (rec->rotate || rec->every) {
 		if (!strcmp(rec->file, "-"))
 			return program_wrong("--%s: standard output is one file", rec->rotate ? "rotate" : "every");
@@ -389,7 +389,7 @@ int main(int argc, char **argv)
 	rec.real_ns = real_offset_ns();
 	status = open_buses(&rec);
 	if (!status && writer_open(&rec.writer, &writer, &program_errors))
-		status = PROGRAM_FAILED;
+		status = EXIT_WORLD;
 	if (!status)
 		status = run(&rec, for_ns);
 	writer_close(rec.writer);

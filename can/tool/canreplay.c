@@ -129,7 +129,7 @@ static void on_signal(int signal)
 	(void)signal;
 	stopped = 1;
 	if (write(stop_fd, &one, sizeof(one)) < 0 || (stop_input >= 0 && dup2(stop_nothing, stop_input) < 0))
-		_exit(PROGRAM_FAILED);
+		_exit(EXIT_WORLD);
 	errno = saved;
 }
 
@@ -178,7 +178,7 @@ static void take_out_jumps(struct replay *play, struct log_record *r)
 	r->t_ns -= play->jumped_ns;
 }
 
-/* 1: the direction is wanted; 0: not; PROGRAM_FAILED after a line. */
+/* 1: the direction is wanted; 0: not; EXIT_WORLD after a line. */
 static int has_direction(const struct replay *play, const struct log_record *r)
 {
 	if ((!play->rx_only && !play->tx_only) || r->frame.id & FRAME_ERR)
@@ -189,7 +189,7 @@ static int has_direction(const struct replay *play, const struct log_record *r)
 	return r->direction == (play->rx_only ? 'R' : 'T');
 }
 
-/* Where a record goes; NULL: nowhere.  0, or PROGRAM_FAILED after a line. */
+/* Where a record goes; NULL: nowhere.  0, or EXIT_WORLD after a line. */
 static int choose(struct replay *play, struct log_record *r, struct bus_map_bus **to)
 {
 	struct bus_map_entry *entry = bus_map_of(&play->map, r->bus);
@@ -205,8 +205,8 @@ static int choose(struct replay *play, struct log_record *r, struct bus_map_bus 
 	wanted = in_window(play, r->t_ns) && (r->frame.id & FRAME_ERR || id_filter_want(&play->ids, &r->frame));
 	take_out_jumps(play, r);
 	direction = has_direction(play, r);
-	if (direction == PROGRAM_FAILED)
-		return PROGRAM_FAILED;
+	if (direction == EXIT_WORLD)
+		return EXIT_WORLD;
 	if (entry->to && wanted && direction)
 		*to = entry->to;
 	return 0;
@@ -256,7 +256,7 @@ static int scan(struct replay *play)
 		if (r.line % 4096 == 0)
 			bar_draw(&play->bar, play->total, play->total, clock_now_ns(), CLOCK_NEVER);
 		if (choose(play, &r, &to))
-			return PROGRAM_FAILED;
+			return EXIT_WORLD;
 		if (!to)
 			continue;
 		if (is_left_out(play, &r)) {
@@ -271,7 +271,7 @@ static int scan(struct replay *play)
 	if (stopped)
 		return 0;
 	if (n < 0)
-		return PROGRAM_FAILED;
+		return EXIT_WORLD;
 	count_file(play);
 	if (play->log.damaged && !play->lenient)
 		return program_fail("%s: damaged in %" PRIu64 " places, so nothing was sent: --lenient sends the rest",
@@ -289,7 +289,7 @@ static int open_buses(struct replay *play)
 		struct bus_map_bus *b = &play->map.bus[i];
 
 		if ((b->wanted || !play->again) && bus_map_open(&play->map, b))
-			return PROGRAM_FAILED;
+			return EXIT_WORLD;
 	}
 	return 0;
 }
@@ -407,11 +407,11 @@ static int load(struct replay *play)
 
 	while (!stopped && (n = log_next(&play->log, &r)) > 0) {
 		if (choose(play, &r, &to))
-			return PROGRAM_FAILED;
+			return EXIT_WORLD;
 		if (to && replay_live_add(&play->closed, &play->map, to, &r))
-			return PROGRAM_FAILED;
+			return EXIT_WORLD;
 	}
-	return n < 0 ? PROGRAM_FAILED : 0;
+	return n < 0 ? EXIT_WORLD : 0;
 }
 
 static int close_loop(struct replay *play)
@@ -462,7 +462,7 @@ static int check(struct replay *play)
 	    program_time("--max-late", play->max_late, true, &play->sender.max_late_ns) ||
 	    id_filter_read(&play->ids, &play->only, &play->without, &program_errors) ||
 	    bus_map_read(&play->map, &play->maps))
-		return PROGRAM_WRONG;
+		return EXIT_WRONG;
 	if (play->loop != 1 && !strcmp(play->file, "-"))
 		return program_wrong("--loop: standard input cannot be read twice");
 	if (play->closed.on && (play->loop != 1 || play->at_once || play->schedule.speed != 1 || play->dry_run))
@@ -483,7 +483,7 @@ static int open_log(struct replay *play)
 				    play->closed.on ? "closed-loop" : "loop");
 	stop_input = standard ? STDIN_FILENO : -1;
 	if (log_open(&play->log, play->file, play->again || play->lenient ? 0 : LOG_STRICT, &program_errors))
-		return PROGRAM_FAILED;
+		return EXIT_WORLD;
 	if (!play->again)
 		stop_input = play->log.fd;
 	return 0;
@@ -506,7 +506,7 @@ static int run(struct replay *play)
 		return !fflush(stdout) && r >= 0 ? 0 : program_fail("cannot write: %s", strerror(errno));
 	if (play->frames && clock_now_ns() > play->start_ns)
 		play->of_log.took_ns = clock_now_ns() - play->start_ns;
-	return sender_summary(&play->sender, &play->of_log, play->json) && r >= 0 ? 0 : PROGRAM_FAILED;
+	return sender_summary(&play->sender, &play->of_log, play->json) && r >= 0 ? 0 : EXIT_WORLD;
 }
 
 int main(int argc, char **argv)
@@ -534,7 +534,7 @@ int main(int argc, char **argv)
 	if (status)
 		return status;
 	if (!play.dry_run && catch_signals())
-		return PROGRAM_FAILED;
+		return EXIT_WORLD;
 	play.sender.map = &play.map;
 	play.sender.stop_fd = stop_fd;
 	play.sender.untimed = play.at_once;

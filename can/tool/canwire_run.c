@@ -56,7 +56,7 @@ static int play(const char *path, int argc, char **argv, const struct engine_set
 	int r = script_open(&script, path, (const char *const *)argv, (unsigned int)argc, &program_errors);
 
 	if (r)
-		return r == -EINVAL ? PROGRAM_WRONG : PROGRAM_FAILED;
+		return r == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
 	r = script_run(&script, settings, print_line, NULL);
 	script_close(&script);
 	return r || fflush(stdout) ? program_fail("%s", strerror(r ? -r : errno)) : 0;
@@ -128,7 +128,7 @@ int canwire_run(int argc, char **argv)
 	if (run.script)
 		return play(run.script, argc, argv, &settings);
 	if (can_tool_robot(run.robot, false))
-		return PROGRAM_WRONG;
+		return EXIT_WRONG;
 
 	status = hub_open(&hub, &program_errors);
 	hub.gap_ns = vt_clock_end() ? 0 : run.gap_ns; /* on a virtual clock every frame ends at its instant */
@@ -139,5 +139,5 @@ int canwire_run(int argc, char **argv)
 		serve(&hub);
 	}
 	hub_close(&hub);
-	return status == -EINVAL ? PROGRAM_WRONG : status ? PROGRAM_FAILED : 0;
+	return status == -EINVAL ? EXIT_WRONG : status ? EXIT_WORLD : 0;
 }

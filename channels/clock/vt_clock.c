@@ -16,6 +16,7 @@
 #include "channels/clock/vt_charge.h"
 #include "channels/clock/vt_hash.h"
 #include "channels/clock/vt_outside.h"
+#include "config/base/exit.h"
 
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
@@ -49,7 +50,7 @@ struct vt_end *vt_clock_end(void)
 static _Noreturn void give_up(const char *why)
 {
 	fprintf(stderr, "%s: virtual clock: %s\n", program_invocation_short_name, why);
-	_exit(111);
+	_exit(EXIT_WORLD);
 }
 
 /* ---- time ---- */

@@ -1,6 +1,7 @@
 /* options_help.c: what --help, --version and --settings print. */
 #include <string.h>
 
+#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "config/settings/settings_value.h"
 
@@ -108,7 +109,7 @@ int options_main(struct options *options, int *argc, char **argv)
 		options_read(options, argc, argv, &(struct error_sink){ error_to_stderr, NULL, 0 });
 
 	if (outcome != OPTIONS_ANSWER)
-		return outcome == OPTIONS_GO ? OPTIONS_RUN : 100;
+		return outcome == OPTIONS_GO ? OPTIONS_RUN : EXIT_WRONG;
 	options_answer(options, stdout);
 	return 0;
 }

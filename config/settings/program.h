@@ -3,11 +3,8 @@
 #define CONFIG_SETTINGS_PROGRAM_H
 
 #include "config/base/error.h"
+#include "config/base/exit.h"
 #include "config/settings/options.h"
-
-/* Exit statuses, as those of daemons: 0 fine, or after one line on stderr: */
-#define PROGRAM_WRONG 100  /* the command line makes no sense */
-#define PROGRAM_FAILED 111 /* the world is not as it should be */
 
 extern const char *program_name; /* "canrecord", "ach echo" */
 /* Called before a line on stderr, if set: the program draws. */
@@ -15,8 +12,8 @@ extern void (*program_before_line)(void);
 
 /* "canrecord: what" on stderr.  Returns status. */
 int program_report(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#define program_fail(...) program_report(PROGRAM_FAILED, __VA_ARGS__)
-#define program_wrong(...) program_report(PROGRAM_WRONG, __VA_ARGS__)
+#define program_fail(...) program_report(EXIT_WORLD, __VA_ARGS__)
+#define program_wrong(...) program_report(EXIT_WRONG, __VA_ARGS__)
 #define program_say(...) program_report(0, __VA_ARGS__)
 
 /* A row of a summary: its name in JSON, its text for people. */
@@ -32,7 +29,7 @@ extern struct error_sink program_errors;
 int program_options(struct options *options, int *argc, char **argv);
 
 /* A time: 10 and 10s are seconds, 5min and 5m minutes.  0 is one only if zero is allowed.  NULL leaves *ns as it is.
- * 0, or PROGRAM_WRONG after a line. */
+ * 0, or EXIT_WRONG after a line. */
 int program_time(const char *option, const char *text, bool zero, int64_t *ns);
 
 /* A number of bytes: 4096, 500k, 100M, 2G, in powers of 1000. */

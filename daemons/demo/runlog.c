@@ -20,13 +20,12 @@
 #include "channels/msg/msg.h"
 #include "channels/port/notify.h"
 #include "channels/port/rpc.h"
+#include "config/base/exit.h"
 #include "config/base/json.h"
 #include "config/base/run.h"
 #include "config/settings/options.h"
 
 #define PROGRAM "runlog"
-#define WRONG 100
-#define FAILED 111
 #define TICK_NS 1000000
 #define PHASE_NS 900000 /* of its ticks: the ms is over, its messages are there */
 #define ANSWER_NS 100000000
@@ -525,11 +524,11 @@ int main(int argc, char **argv)
 		return status;
 	r.begin_ns = options.begin_ns ? options.begin_ns : vt_clock_end() ? VT_BEGIN_NS : clock_now_ns();
 	if (read_actions(&options, &errors))
-		return WRONG;
+		return EXIT_WRONG;
 	if (endplate_open(&r.robot, options.robot))
 		error_add(&errors, "%s", endplate_errstr());
 	if (errors.count || open_files(&options, argc, argv, &errors))
-		return FAILED;
+		return EXIT_WORLD;
 	stop = clock_stop_fd(); /* threads have its mask of signals */
 	if (options.timers && !vt_clock_end())
 		start_timers((int)options.timers);
@@ -539,5 +538,5 @@ int main(int argc, char **argv)
 		error_add(&errors, "%s: %s", options.summary, strerror(-status));
 	if (r.csv && fclose(r.csv))
 		error_add(&errors, "%s: %s", options.output, strerror(errno));
-	return errors.count ? FAILED : 0;
+	return errors.count ? EXIT_WORLD : 0;
 }

@@ -18,9 +18,7 @@
 #include <stdint.h>
 
 #include "channels/msg/msg.h"
-
-#define SIMULATOR_WRONG 100  /* exit status: the line is wrong */
-#define SIMULATOR_FAILED 111 /* the world is not as it should be */
+#include "config/base/exit.h"
 
 struct simulator {
 	const char *program;

@@ -6,14 +6,11 @@
 #ifndef DAEMONS_DRV_SETUP_H
 #define DAEMONS_DRV_SETUP_H
 
+#include "config/base/exit.h"
 #include "config/settings/robot.h"
 #include "daemons/drv/drv.h"
 #include "daemons/drv/drv_tick.h"
 #include "daemons/drv/realtime.h"
-
-#define EXIT_WRONG 100 /* configuration: never restarted */
-#define EXIT_WORLD 111
-#define EXIT_TAKEN 112 /* another process holds a claim: tried again without an end */
 
 struct setup_bus {
 	char role[TEXT_NAME_MAX + 1]; /* "" when none was named */

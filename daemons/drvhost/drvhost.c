@@ -13,12 +13,11 @@
 
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
+#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "daemons/drvhost/drvhost_load.h"
 
 #define PROGRAM "drvhost"
-#define WRONG 100
-#define WORLD 111
 #define DRIVERS_MAX 16
 #define STACK_SIZE (1024 * 1024) /* which is locked in memory as a whole; the loop touches a quarter of it */
 #define LOOK_NS (NOTIFY_PERIOD_NS / 2)
@@ -57,7 +56,7 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *fmt, ...)
 	va_start(args, fmt);
 	error_add_v(&errors, fmt, args);
 	va_end(args);
-	return WRONG;
+	return EXIT_WRONG;
 }
 
 /* ---- the command line ---- */
@@ -122,7 +121,7 @@ static int load_one(struct guest *guest, const struct drv_driver **driver)
 	struct error_sink errors = { error_to_stderr, &who, 0 };
 
 	*driver = drvhost_load(guest->file, &errors);
-	return *driver ? 0 : WRONG;
+	return *driver ? 0 : EXIT_WRONG;
 }
 
 /* ---- several ---- */
@@ -229,7 +228,7 @@ static int run_all(struct host *host)
 	status = fds[0].fd < 0 || fds[1].fd < 0 ? -errno : start_threads(host, fds[1].fd);
 	if (status) {
 		error_say(PROGRAM, NULL, ERROR_FATAL, "unable to start a thread: %s", strerror(-status));
-		return WORLD; /* those that run end with the process: none of them has armed anything yet */
+		return EXIT_WORLD; /* those that run end with the process: none of them has armed anything yet */
 	}
 	while (join_ended(host)) {
 		struct signalfd_siginfo info;
@@ -305,7 +304,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || *argv[1] == '-') {
 		if (options_read(&options, &argc, argv, &errors) != OPTIONS_ANSWER)
-			return errors.count ? WRONG : refuse("-- has to stand between two drivers; " PROGRAM " --help");
+			return errors.count ? EXIT_WRONG
+					    : refuse("-- has to stand between two drivers; " PROGRAM " --help");
 		options_answer(&options, stdout);
 		return 0;
 	}

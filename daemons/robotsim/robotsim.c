@@ -49,5 +49,5 @@ int main(int argc, char **argv)
 	else
 		error_say("robotsim", NULL, ERROR_PLAIN, "%s: no such command%s%s%s", argv[1],
 			  near ? "; did you mean " : ": robotsim --help lists them", near ? near : "", near ? "?" : "");
-	return SIM_WRONG;
+	return EXIT_WRONG;
 }

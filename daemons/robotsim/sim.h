@@ -30,13 +30,11 @@
 #include "can/bus/bus.h"
 #include "channels/port/port.h"
 #include "channels/port/rpc.h"
+#include "config/base/exit.h"
 #include "config/base/locked_socket.h"
 #include "config/settings/robot.h"
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/krang.h"
-
-#define SIM_WRONG 100  /* exit status: the command line or the robot file makes no sense */
-#define SIM_FAILED 111 /* the world is not as it should be */
 
 #define SIM_UNITS_MAX 96
 #define SIM_FILTERS_MAX 4

@@ -52,16 +52,16 @@ static int ask(const char *program, const struct control_call *line, const char 
 	else if (line->robot && run_robot(line->robot))
 		error_add(&errors, "--robot: %s is not a valid name", line->robot);
 	if (errors.count)
-		return SIM_WRONG;
+		return EXIT_WRONG;
 	if (run_path(path, SIM_SOCKET, &errors))
-		return SIM_FAILED;
+		return EXIT_WORLD;
 	r = rpc_call(path, text, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		error_add(&errors, "no robotsim runs for this robot (no socket at %s): start it with robotsim run FILE",
 			  path);
 	else if (r && r != -EINVAL)
 		error_add(&errors, "robotsim does not answer at %s: %s", path, strerror(-r));
-	return r ? SIM_FAILED : 0;
+	return r ? EXIT_WORLD : 0;
 }
 
 /* A negative torque is not an option. */

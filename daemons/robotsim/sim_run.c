@@ -123,7 +123,7 @@ static int play(struct sim_control *control, struct clock_set *set)
 		error_say(PROGRAM, NULL, ERROR_FATAL, "unable to wait: %s", strerror(-r));
 	notify_stopping(&notify);
 	notify_close(&notify);
-	return r < 0 ? SIM_FAILED : 0;
+	return r < 0 ? EXIT_WORLD : 0;
 }
 
 static void list(const struct robot *robot)
@@ -154,10 +154,10 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 	if (!r)
 		r = clock_set_add_fd(set, stop, POLLIN, TAG_STOP);
 	if (r)
-		return error_refuse(errors, SIM_FAILED, "unable to wait: %s", strerror(-r));
+		return error_refuse(errors, EXIT_WORLD, "unable to wait: %s", strerror(-r));
 	r = sim_control_open(&control, &sim, errors);
 	if (r)
-		return SIM_FAILED;
+		return EXIT_WORLD;
 	r = sim_body_publish(&sim, &body, errors);
 	if (!r)
 		r = sim_open(&sim, set, errors);
@@ -166,7 +166,7 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 		r = play(&control, set);
 		sim_close(&sim);
 	} else {
-		r = r == -EINVAL ? SIM_WRONG : SIM_FAILED;
+		r = r == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
 	}
 	clock_set_close(set);
 	port_close(&body);
@@ -220,7 +220,7 @@ int sim_run(int argc, char **argv)
 
 	switch (options_read(&options, &argc, argv, &plain)) {
 	case OPTIONS_WRONG:
-		return SIM_WRONG;
+		return EXIT_WRONG;
 	case OPTIONS_ANSWER:
 		answer(&options, &plain);
 		return 0;
@@ -228,10 +228,10 @@ int sim_run(int argc, char **argv)
 		break;
 	}
 	if (line.robot && run_robot(line.robot))
-		return error_refuse(&errors, SIM_WRONG, "--robot: %s is not a valid name", line.robot);
+		return error_refuse(&errors, EXIT_WRONG, "--robot: %s is not a valid name", line.robot);
 	if (robot_open(&robot, argv[0], &errors))
-		return SIM_WRONG;
-	status = sim_load(&sim, &robot, &errors) ? SIM_WRONG : run(&line, &robot, &errors);
+		return EXIT_WRONG;
+	status = sim_load(&sim, &robot, &errors) ? EXIT_WRONG : run(&line, &robot, &errors);
 	sim_unload(&sim);
 	robot_close(&robot);
 	return status;

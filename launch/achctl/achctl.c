@@ -133,7 +133,7 @@ static int run(size_t which, int argc, char **argv)
 	snprintf(program, sizeof(program), "achctl %s", commands[which].name);
 	switch (options_read(&options, &argc, argv, wrong.json ? lines_begin(&lines) : &plain)) {
 	case OPTIONS_WRONG:
-		return wrong.json ? ctl_fail(&wrong, CTL_WRONG, "%s", lines.text) : CTL_WRONG;
+		return wrong.json ? ctl_fail(&wrong, EXIT_WRONG, "%s", lines.text) : EXIT_WRONG;
 	case OPTIONS_ANSWER:
 		options_answer(&options, stdout);
 		return 0;
@@ -141,9 +141,9 @@ static int run(size_t which, int argc, char **argv)
 		break;
 	}
 	if (robot_choice_begin(&line.asked, line.robot))
-		return ctl_fail(&line, CTL_WRONG, "--robot: %s is not a valid name", text_quote(quoted, line.robot));
+		return ctl_fail(&line, EXIT_WRONG, "--robot: %s is not a valid name", text_quote(quoted, line.robot));
 	if (argc && !text_is_name(argv[0]))
-		return ctl_fail(&line, CTL_WRONG, "%s is not a valid name of a daemon (achctl status lists them)",
+		return ctl_fail(&line, EXIT_WRONG, "%s is not a valid name of a daemon (achctl status lists them)",
 				text_quote(quoted, argv[0]));
 	line.argc = argc;
 	line.argv = argv;
@@ -163,8 +163,8 @@ static int unknown(const struct ctl_line *line, const char *word)
 		nearest_try(word, commands[i].name, &best);
 	text_quote(quoted, word);
 	if (*word == '-')
-		return ctl_fail(line, CTL_WRONG, "%s: unknown option (achctl --help)", quoted);
-	return ctl_fail(line, CTL_WRONG, "%s: unknown command%s%s%s (achctl --help lists them)", quoted,
+		return ctl_fail(line, EXIT_WRONG, "%s: unknown option (achctl --help)", quoted);
+	return ctl_fail(line, EXIT_WRONG, "%s: unknown command%s%s%s (achctl --help lists them)", quoted,
 			best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 
@@ -186,7 +186,7 @@ static int obey(int argc, char **argv)
 	char *word = at < argc ? argv[at] : NULL;
 
 	if (!word)
-		return ctl_fail(&line, CTL_WRONG, "which command? (achctl --help lists them)");
+		return ctl_fail(&line, EXIT_WRONG, "which command? (achctl --help lists them)");
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && at + 1 == argc)) {
 		list_commands();
 		return 0;
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 	/* A full disk or a closed pipe is a failure. */
 	if ((fflush(stdout) || ferror(stdout)) && !status) {
 		error_say("achctl", NULL, ERROR_PLAIN, "cannot write: %s", strerror(errno));
-		status = CTL_WORLD;
+		status = EXIT_WORLD;
 	}
 	return status;
 }

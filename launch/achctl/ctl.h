@@ -8,14 +8,13 @@
 
 #include "channels/client/control_call.h"
 #include "channels/client/robot_choice.h"
+#include "config/base/exit.h"
 #include "config/base/json.h"
 #include "config/base/lines.h"
 #include "launch/view/status.h"
 
-/* Exit statuses; 0 is done. */
-#define CTL_NO 1      /* refused, not ready, not armed; for status: a daemon or bus has a problem */
-#define CTL_WRONG 100 /* invalid command line */
-#define CTL_WORLD 111 /* no achstart, no robot, no answer */
+/* An exit status beside those of config/base/exit.h. */
+#define CTL_NO 1 /* refused, not ready, not armed; for status: a daemon or bus has a problem */
 
 /* All options; each command has some of them. */
 struct ctl_line {
@@ -72,7 +71,7 @@ int ctl_ask_status(struct status *robot, struct lines *why);
 /* verb: start, restart or clear.  Waits until the daemon is ready, after restart in a new process.  The exit status. */
 int ctl_daemon_start(const struct ctl_line *line, const char *verb);
 int ctl_daemon_stop(const struct ctl_line *line);
-/* Lists the daemons when no name was given.  CTL_WRONG. */
+/* Lists the daemons when no name was given.  EXIT_WRONG. */
 int ctl_daemon_missing(const struct ctl_line *line);
 
 /* arm --alone: arms without achstart, for drivers that were started by hand. */
@@ -85,7 +84,7 @@ int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint
 
 /* ---- the line ---- */
 
-/* Sets the environment to that of the robot (robot_choice_use).  0, or CTL_WRONG or CTL_WORLD after a line. */
+/* Sets the environment to that of the robot (robot_choice_use).  0, or EXIT_WRONG or EXIT_WORLD after a line. */
 int ctl_robot(const struct ctl_line *line);
 
 /* The user who commands, without a lookup that a dead network could delay. */

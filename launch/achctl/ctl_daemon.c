@@ -13,7 +13,7 @@ static int ask_daemon_status(const struct ctl_line *line, struct status_daemon *
 	struct lines why;
 
 	if (ctl_ask_status(&robot, &why))
-		return ctl_fail(line, CTL_WORLD, "%s", why.text);
+		return ctl_fail(line, EXIT_WORLD, "%s", why.text);
 	found = status_find_daemon(&robot, line->argv[0]);
 	if (found)
 		*daemon = *found;
@@ -29,10 +29,11 @@ int ctl_daemon_missing(const struct ctl_line *line)
 	char names[400] = "";
 
 	if (ctl_ask_status(&robot, &why))
-		return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME (%s)", line->command, why.text);
+		return ctl_fail(line, EXIT_WRONG, "which daemon? achctl %s NAME (%s)", line->command, why.text);
 	for (size_t i = 0; i < robot.daemons_n; i++)
 		lines_append(names, sizeof(names), ", ", "%s", robot.daemons[i].name);
-	return ctl_fail(line, CTL_WRONG, "which daemon? achctl %s NAME, where NAME is one of %s", line->command, names);
+	return ctl_fail(line, EXIT_WRONG, "which daemon? achctl %s NAME, where NAME is one of %s", line->command,
+			names);
 }
 
 static int command(const struct ctl_line *line, const char *verb)

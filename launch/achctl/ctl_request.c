@@ -78,7 +78,7 @@ static int ask_driver(const struct ctl_line *line, enum msg_verb verb, const cha
 		return ctl_fail(line, CTL_NO, "refused: %s", why.text);
 	if (status == -ENOENT && nearest_driver(name, near))
 		return ctl_fail(line, CTL_NO, "there is no driver %s; did you mean %s?", name, near);
-	return ctl_fail(line, CTL_WORLD, "%s", why.text);
+	return ctl_fail(line, EXIT_WORLD, "%s", why.text);
 }
 
 static int find_verb(const struct ctl_line *line, const char *word, enum msg_verb *verb)
@@ -89,7 +89,7 @@ static int find_verb(const struct ctl_line *line, const char *word, enum msg_ver
 	if (request_verb(word, verb))
 		return 0;
 	best = nearest_word(word, request_verbs + MSG_VERB_HOME);
-	return ctl_fail(line, CTL_WRONG,
+	return ctl_fail(line, EXIT_WRONG,
 			"%s is not a verb: it is one of home, reset, clear, bias, activate, set, get%s%s%s",
 			text_quote(quoted, word), best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
@@ -103,10 +103,10 @@ int ctl_request(const struct ctl_line *line)
 	if (status)
 		return status;
 	if ((verb == MSG_VERB_GET && line->argc != 3) || (verb == MSG_VERB_SET && line->argc != 4))
-		return ctl_fail(line, CTL_WRONG, "it is: achctl request %s %s", line->argv[0],
+		return ctl_fail(line, EXIT_WRONG, "it is: achctl request %s %s", line->argv[0],
 				verb == MSG_VERB_GET ? "get KEY" : "set KEY VALUE");
 	if (strlen(key) >= MSG_NAME_SIZE || strlen(value) >= MSG_TEXT_SIZE)
-		return ctl_fail(line, CTL_WRONG, "a key has at most %d bytes, a value %d", MSG_NAME_SIZE - 1,
+		return ctl_fail(line, EXIT_WRONG, "a key has at most %d bytes, a value %d", MSG_NAME_SIZE - 1,
 				MSG_TEXT_SIZE - 1);
 	return ask_driver(line, verb, key, value);
 }

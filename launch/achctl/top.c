@@ -235,7 +235,7 @@ static int repeat_status(const struct ctl_line *line)
 	struct clock_fd end = { .fd = line->json ? -1 : clock_stop_fd(), .events = POLLIN };
 	int status = 0;
 
-	while (!ferror(stdout) && (!status || status == CTL_NO || status == CTL_WORLD)) {
+	while (!ferror(stdout) && (!status || status == CTL_NO || status == EXIT_WORLD)) {
 		const int64_t next_ns = clock_own_ns() + line->every_ns;
 
 		status = ctl_robot(line); /* which may have been started since */
@@ -255,7 +255,7 @@ static int run_screen(const struct ctl_line *line)
 	int signals;
 
 	if (status == -ENOTTY)
-		return ctl_fail(line, CTL_WORLD, "stdin and stdout must be a terminal (achctl status needs none)");
+		return ctl_fail(line, EXIT_WORLD, "stdin and stdout must be a terminal (achctl status needs none)");
 	if (status) {
 		ctl_warn(line, "TERM=%s has no cursor motion: the status is printed repeatedly; Ctrl-C ends it",
 			 getenv("TERM") ? getenv("TERM") : "");

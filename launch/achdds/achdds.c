@@ -10,6 +10,7 @@
 
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
+#include "config/base/exit.h"
 #include "config/base/run.h"
 #include "config/settings/options.h"
 #include "launch/achdds/bridge.h"
@@ -21,8 +22,6 @@
 #include "launch/achdds/relay.h"
 
 #define PROGRAM "achdds"
-#define WRONG 100
-#define FAILED 111
 #define SCAN_NS 1000000000  /* between two looks for channels */
 #define STATE_NS 1000000000 /* between two states */
 #define LOG_NS 10000000000  /* between two events about the log of the DDS library */
@@ -213,7 +212,7 @@ static int run(void)
 		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "interface",
 			   "interface %s was removed and came back; achdds ends, to be started again on it",
 			   a.bridge.file.interface);
-	return n < 0 || a.stale ? FAILED : 0;
+	return n < 0 || a.stale ? EXIT_WORLD : 0;
 }
 
 /* ---- before and behind it ---- */
@@ -294,7 +293,7 @@ static void close_all(void)
 static int bridge(struct error_sink *errors)
 {
 	struct error_sink quiet = { 0 };
-	int status = FAILED;
+	int status = EXIT_WORLD;
 
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!open_all(errors)) {
@@ -330,9 +329,9 @@ int main(int argc, char **argv)
 	if (status != OPTIONS_RUN)
 		return status;
 	if (!text_is_name(a.options.name))
-		return error_refuse(&errors, WRONG, "--name: %s is not a valid name", a.options.name);
+		return error_refuse(&errors, EXIT_WRONG, "--name: %s is not a valid name", a.options.name);
 	if (bridge_file_open(&a.bridge.file, argv[0], &errors))
-		return WRONG;
+		return EXIT_WRONG;
 	if (a.options.check) {
 		drop_in_print(stdout, &a.bridge.file, a.options.robot ? a.options.robot : "ROBOT");
 		bridge_file_close(&a.bridge.file);

@@ -12,6 +12,7 @@
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
 #include "channels/port/port.h"
+#include "config/base/exit.h"
 #include "config/base/run.h"
 #include "config/settings/options.h"
 #include "daemons/drv/claim.h"
@@ -22,8 +23,6 @@
 #include "launch/check/check_timing.h"
 #include "launch/file/launch_file.h"
 
-#define WRONG 100
-#define WORLD 111
 #define CLAIM_TRIES 20
 #define CLAIM_RETRY_NS 5000000
 
@@ -82,7 +81,7 @@ static int check(struct launch *launch, const struct virtual_line *clock)
 	check_print(&found, launch, stdout);
 	printf("\nclock: %s\n", virtual_name(clock));
 	check_frames_free(&found.frames);
-	return errors.count ? WRONG : warnings.count > found.notes ? WORLD : 0;
+	return errors.count ? EXIT_WRONG : warnings.count > found.notes ? EXIT_WORLD : 0;
 }
 
 static int print_frames(const struct launch *launch, struct error_sink *errors)
@@ -90,7 +89,7 @@ static int print_frames(const struct launch *launch, struct error_sink *errors)
 	const unsigned int before = errors->count;
 
 	check_frames_print(launch, CHECK_WITHIN_NS, stdout, errors);
-	return errors->count > before ? WRONG : fflush(stdout) ? WORLD : 0;
+	return errors->count > before ? EXIT_WRONG : fflush(stdout) ? EXIT_WORLD : 0;
 }
 
 /* ---- groups ---- */
@@ -179,10 +178,10 @@ static void name_group(const char *variable, gid_t group)
 static int take_groups(struct launch *launch, struct error_sink *errors)
 {
 	if (launch_rights(launch, errors))
-		return WRONG;
+		return EXIT_WRONG;
 	umask(launch->operators == LAUNCH_NO_GROUP ? 0077 : 0027);
 	if (join_groups(launch, errors))
-		return WORLD;
+		return EXIT_WORLD;
 	name_group(PORT_OPERATORS, launch->operators);
 	name_group(PORT_ARMING, launch->arming);
 	return 0;
@@ -266,19 +265,19 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 	/* systemd's AmbientCapabilities= would pass them on with every exec. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (virtual_check(clock, launch, errors))
-		return WRONG;
+		return EXIT_WRONG;
 	run_robot(launch->name);
 	/* Daemons that run already need an achstart, whatever the file says. */
 	if (!rundir_has_daemon(launch) && !passes_check(&found, launch, errors))
-		return WRONG;
+		return EXIT_WRONG;
 	lock = folder_lock(true, errors);
 	if (lock < 0)
-		return WORLD;
+		return EXIT_WORLD;
 	if (folder_make_channels(errors) || claim_channels(&claims, errors) ||
 	    folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors) ||
 	    virtual_begin(clock, launch, errors)) {
 		close(lock);
-		status = WORLD;
+		status = EXIT_WORLD;
 	} else {
 		int failed, over;
 
@@ -320,12 +319,12 @@ int main(int argc, char **argv)
 	if (!options.check && !options.frames && !options.graph && !options.name)
 		supervise_hold_signals();
 	if (options.clock.on && options.real)
-		return error_refuse(&errors, WRONG, "--virtual and --real exclude each other");
+		return error_refuse(&errors, EXIT_WRONG, "--virtual and --real exclude each other");
 	if (launch_open(&launch, argv[0], &errors))
-		return WRONG;
+		return EXIT_WRONG;
 	virtual_choose(&options.clock, options.real, &launch);
 	if (launch_group(&launch, options.group, &errors))
-		status = WRONG;
+		status = EXIT_WRONG;
 	else if (options.name)
 		puts(launch.name);
 	else if (options.frames)

@@ -18,6 +18,7 @@
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_page.h"
+#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "daemons/drv/realtime.h"
 #include "launch/achstart/kill_schedule.h"
@@ -31,8 +32,6 @@
 #define UNNAMED_NS 1000000000
 #define ACHSTART 1 /* its slot */
 #define PRIORITY 2 /* above the others, one of which may compute without an end */
-#define WRONG 100
-#define WORLD 111
 
 struct achtime_options {
 	const char *page;
@@ -417,12 +416,12 @@ int main(int argc, char **argv)
 	if (status != OPTIONS_RUN)
 		return status;
 	if (!options.page)
-		return error_refuse(&errors, WRONG, "--page FILE is missing: achstart --virtual starts achtime");
+		return error_refuse(&errors, EXIT_WRONG, "--page FILE is missing: achstart --virtual starts achtime");
 	if (read_plan(&t.schedule, &options, &errors))
-		return WRONG;
+		return EXIT_WRONG;
 	status = vt_page_join(&t.end, options.page, VT_COORDINATOR);
 	if (status)
-		return error_refuse(&errors, WORLD, "%s: %s", options.page, strerror(-status));
+		return error_refuse(&errors, EXIT_WORLD, "%s: %s", options.page, strerror(-status));
 	for (int i = 0; i < VT_SLOTS; i++)
 		t.pidfd[i] = -1;
 	t.path = options.page;

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
+#include "config/base/exit.h"
 #include "launch/achstart/control_server.h"
 #include "launch/achstart/orphans.h"
 #include "launch/achstart/supervise.h"
 
-#define WORLD 111
 #define PRIORITY_MAX 99
 #define LATE_NS 50000000 /* after waking so late itself, it does not count the time before against daemons */
 #define GUARD_EVERY 5	 /* looks */
@@ -472,7 +472,7 @@ int supervise(struct launch *launch, int lock, struct claim_set *claims, struct 
 	s.begun_ns = now_ns;
 	if (open_all(&s, now_ns, errors)) {
 		close_all(&s, false);
-		return WORLD;
+		return EXIT_WORLD;
 	}
 	begin(&s, now_ns);
 	status = loop(&s);
@@ -483,5 +483,5 @@ int supervise(struct launch *launch, int lock, struct claim_set *claims, struct 
 	if (!status)
 		status = report_end(&s, clock_now_ns());
 	close_all(&s, !status);
-	return status ? WORLD : 0;
+	return status ? EXIT_WORLD : 0;
 }

@@ -7,6 +7,7 @@
 #include "channels/client/robot_choice.h"
 #include "channels/port/notify.h"
 #include "channels/port/port.h"
+#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "launch/achweb/listen.h"
 #include "launch/achweb/login.h"
@@ -14,9 +15,6 @@
 #include "launch/view/rights.h"
 
 #define PROGRAM "achweb"
-#define WRONG 100
-#define FAILED 111
-#define TAKEN 112	 /* another process has the address */
 #define PORT_OF_ALL 1024 /* from here on every user may listen */
 #define FDS 16
 
@@ -143,7 +141,7 @@ static int run(void)
 		fds[2].fd = robot_view_fd(&w.server.view);
 		n = 3 + rpc_fds(&w.login.server, fds + 3);
 		if (clock_own_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns) < 0)
-			return FAILED;
+			return EXIT_WORLD;
 		if (fds[1].ready)
 			return 0;
 		if (fds[2].ready)
@@ -157,15 +155,15 @@ static int serve(struct error_sink *errors)
 	int status = server_open(&w.server);
 
 	if (status)
-		return error_refuse(errors, FAILED, "%s", strerror(-status));
+		return error_refuse(errors, EXIT_WORLD, "%s", strerror(-status));
 	w.login.tokens = &w.server.tokens;
 	w.server.acts.arming = w.login.arming;
 	w.port = listen_begin(&w.server, &w.options.listen, (int)w.options.port, errors);
 	if (w.port < 0) {
-		status = w.port == -EADDRINUSE ? TAKEN : FAILED;
+		status = w.port == -EADDRINUSE ? EXIT_TAKEN : EXIT_WORLD;
 	} else {
 		know_names();
-		status = login_open(&w.login, w.options.folder, errors) ? FAILED : run();
+		status = login_open(&w.login, w.options.folder, errors) ? EXIT_WORLD : run();
 		notify_stopping(&w.notify);
 		if (w.login.server.listener >= 0)
 			login_close(&w.login);
@@ -214,8 +212,8 @@ static int check(struct error_sink *errors)
 	if (robot_choice_begin(&asked, w.options.robot))
 		error_add(errors, "--robot: %s is not a valid name", w.options.robot);
 	if (errors->count)
-		return WRONG;
-	return robot_choice_use(&asked, errors) < 0 ? FAILED : 0;
+		return EXIT_WRONG;
+	return robot_choice_use(&asked, errors) < 0 ? EXIT_WORLD : 0;
 }
 
 int main(int argc, char **argv)

@@ -6,13 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/base/exit.h"
 #include "config/base/lines.h"
 #include "launch/check/check_listen.h"
 #include "launch/check/check_run.h"
 #include "launch/check/check_timing.h"
 #include "launch/file/launch_file.h"
-
-#define EXIT_WORLD 111
 
 /* ---- programs and cores ---- */
 

@@ -4,12 +4,11 @@
 #include <unistd.h>
 
 #include "channels/msg/msg.h"
+#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "launch/hubo/console_run.h"
 
 #define HISTORY_LINES 500
-#define WRONG 100
-#define WORLD 111
 #define FAILED 1
 
 struct hubo_console_options {
@@ -93,7 +92,7 @@ static int talk(struct console *console)
 	int n;
 
 	if (!edit || !past)
-		return WORLD;
+		return EXIT_WORLD;
 	history(past, &event, H_SETSIZE, HISTORY_LINES);
 	history(past, &event, H_SETUNIQUE, 1);
 	el_set(edit, EL_PROMPT, prompt);
@@ -147,7 +146,7 @@ static int run(const struct hubo_console_options *options, const char *device)
 		fprintf(stderr, "hubo-console: %s: %s%s%s\n", device, endplate_strerror(status),
 			*endplate_errstr() ? ": " : "", endplate_errstr());
 		endplate_close(console.robot);
-		return WORLD;
+		return EXIT_WORLD;
 	}
 	if (options->commands.n)
 		status = run_commands(&console, &options->commands);

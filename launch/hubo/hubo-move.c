@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "channels/client/endplate.h"
+#include "config/base/exit.h"
 #include "config/settings/options.h"
 
 #define READY_S 2.0 /* to the first pose */
@@ -163,7 +164,7 @@ static int run(const struct hubo_move_options *options, const char *name, motion
 		t_s = step(device, moves, t_s);
 	}
 	endplate_close(robot);
-	return status ? 111 : 0;
+	return status ? EXIT_WORLD : 0;
 }
 
 static const struct settings_row rows[] = {
@@ -190,7 +191,7 @@ int main(int argc, char **argv)
 		return status;
 	if (strcmp(argv[0], "wave") != 0 && strcmp(argv[0], "walk") != 0) {
 		fprintf(stderr, "hubo-move: \"%s\" is not a motion; write wave or walk\n", argv[0]);
-		return 100;
+		return EXIT_WRONG;
 	}
 	return run(&options, argc > 1 ? argv[1] : "hubo", !strcmp(argv[0], "walk") ? walk : wave);
 }

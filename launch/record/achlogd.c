@@ -15,6 +15,7 @@
 #include "channels/port/notify.h"
 #include "channels/port/report.h"
 #include "channels/rec/recorder.h"
+#include "config/base/exit.h"
 #include "config/base/run.h"
 #include "config/base/text.h"
 #include "config/settings/program.h"
@@ -22,8 +23,6 @@
 #include "launch/view/logs.h"
 
 #define PROGRAM "achlogd"
-#define WRONG 100
-#define FAILED 111
 #define BUFFER_BYTES (16 << 20) /* that wait for the disk */
 #define SCAN_NS 1000000000	/* between two looks for channels, if the folder cannot be watched */
 #define PATTERNS_MAX 64
@@ -215,7 +214,7 @@ static int run(void)
 			l.scan_ns = 0;
 	} while (r >= 0 && !(r & (RECORDER_STOP | RECORDER_ENDED)));
 	notify_stopping(&l.notify);
-	return r < 0 || r & RECORDER_ENDED ? FAILED : 0;
+	return r < 0 || r & RECORDER_ENDED ? EXIT_WORLD : 0;
 }
 
 static int record(struct error_sink *errors)
@@ -228,10 +227,10 @@ static int record(struct error_sink *errors)
 					 .digits = ACHLOGD_DIGITS,
 					 .memory = BUFFER_BYTES,
 					 .lasting = true };
-	int r = recorder_open(&l.rec, &lines), status = FAILED, error;
+	int r = recorder_open(&l.rec, &lines), status = EXIT_WORLD, error;
 
 	if (r)
-		return error_refuse(errors, FAILED, "%s", strerror(-r));
+		return error_refuse(errors, EXIT_WORLD, "%s", strerror(-r));
 	l.rec.places_n = places_read(l.places, l.path);
 	l.rec.places = l.places;
 	scan();
@@ -239,7 +238,7 @@ static int record(struct error_sink *errors)
 		status = run();
 		error = recorder_end(&l.rec, true);
 		if (error && !status)
-			status = error_refuse(errors, FAILED, "unable to write in %s: %s", l.folder,
+			status = error_refuse(errors, EXIT_WORLD, "unable to write in %s: %s", l.folder,
 					      error == -ECANCELED ? "given up" : strerror(-error));
 		say_lost();
 	}
@@ -288,10 +287,10 @@ int main(int argc, char **argv)
 	if (status != OPTIONS_RUN)
 		return status;
 	if (check(argc, argv, &errors))
-		return WRONG;
+		return EXIT_WRONG;
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (find_folder(&errors))
-		return FAILED;
+		return EXIT_WORLD;
 	report_open(&l.report, PROGRAM, l.options.name, &errors); /* if it is refused, it is tried again */
 	return record(&errors);
 }

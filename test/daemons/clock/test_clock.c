@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "config/base/exit.h"
 #include "test/lib/testcase.h"
 
 #include "can/bus/bus.h"
@@ -17,7 +18,6 @@
 
 #define MS INT64_C(1000000)
 #define GIVE_UP_MS 10000
-#define TAKEN 112
 #ifdef __SANITIZE_ADDRESS__ /* its programs take long to start */
 #define KILLS 10
 #else
@@ -284,7 +284,7 @@ TEST(a_second_one_does_not_start)
 
 		TEST_ASSERT_EQUAL(0, truncate(path, 0));
 		snprintf(line, sizeof(line), "%.*s%s", (int)strcspn(lines[i], "@"), lines[i], at ? file : "");
-		TEST_ASSERT_EQUAL_MESSAGE(TAKEN, ended(launch("hubo-daemon", line)), line);
+		TEST_ASSERT_EQUAL_MESSAGE(EXIT_TAKEN, ended(launch("hubo-daemon", line)), line);
 		from = fopen(path, "r");
 		TEST_ASSERT_NOT_NULL(from);
 		n = fread(said, 1, sizeof(said) - 1, from);
