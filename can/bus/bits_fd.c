@@ -9,6 +9,8 @@
  */
 #include "can/bus/bits_fd.h"
 
+#include "config/base/ns.h"
+
 #define HEADER_STD 17 /* up to BRS */
 #define HEADER_EXT 36
 #define FAST_HEADER 5 /* ESI, length code */
@@ -184,7 +186,7 @@ int64_t bits_fd_ns(const struct bits_rates *rates, unsigned int slow, unsigned i
 	const uint64_t nominal = rates->nominal, data = rates->data ? rates->data : nominal;
 	const uint64_t per_s = nominal * data;
 
-	return (int64_t)(((slow * data + fast * nominal) * 1000000000 + per_s - 1) / per_s);
+	return (int64_t)(((slow * data + fast * nominal) * NS_PER_S + per_s - 1) / per_s);
 }
 
 int64_t bits_frame_ns(const struct bits_rates *rates, uint32_t id, unsigned int len, uint8_t flags, bool stuffed)

@@ -11,6 +11,7 @@
 #include "can/bus/bus_interface.h"
 #include "can/bus/bus_socketcan.h"
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
 
 #define ROUNDS 8 /* calls in one bus_receive when all that comes is not wanted */
 
@@ -90,7 +91,7 @@ static bool stamp(struct bus_socketcan *s, struct msghdr *m, int64_t *t_ns)
 		if (c->cmsg_type == SO_TIMESTAMPING) {
 			const struct scm_timestamping *t = (const void *)CMSG_DATA(c);
 
-			real_ns = (int64_t)t->ts[0].tv_sec * 1000000000 + t->ts[0].tv_nsec;
+			real_ns = (int64_t)t->ts[0].tv_sec * NS_PER_S + t->ts[0].tv_nsec;
 		} else if (c->cmsg_type == SO_RXQ_OVFL) {
 			uint32_t lost;
 

@@ -8,13 +8,13 @@
 
 #include "can/bus/bits_fd.h"
 #include "config/base/grow.h"
+#include "config/base/ns.h"
 
-#define S_NS 1000000000
-#define SET_BACK_NS S_NS /* a stamp that lies further back than this is from another time */
+#define SET_BACK_NS NS_PER_S /* a stamp that lies further back than this is from another time */
 
 static int64_t bits_ns(uint64_t bits, uint32_t bitrate)
 {
-	return (int64_t)((bits * S_NS + bitrate / 2) / bitrate);
+	return (int64_t)((bits * NS_PER_S + bitrate / 2) / bitrate);
 }
 
 /* ---- finding ---- */
@@ -344,7 +344,7 @@ double budget_load(const struct budget *b, const struct budget_bus *bus, const s
 
 	if (sum->timed_fast)
 		s += (double)sum->timed_fast / bus->data_bitrate;
-	return b->span_ns > 0 ? s / ((double)b->span_ns / S_NS) : -1;
+	return b->span_ns > 0 ? s / ((double)b->span_ns / NS_PER_S) : -1;
 }
 
 double budget_peak(const struct budget *b, const struct budget_bus *bus)
@@ -356,7 +356,7 @@ double budget_peak(const struct budget *b, const struct budget_bus *bus)
 
 double budget_rate_hz(const struct budget *b, uint64_t timed)
 {
-	return b->span_ns > 0 ? (double)timed / ((double)b->span_ns / S_NS) : -1;
+	return b->span_ns > 0 ? (double)timed / ((double)b->span_ns / NS_PER_S) : -1;
 }
 
 int64_t budget_median_ns(const struct budget_periods *p)

@@ -1,6 +1,8 @@
 /* response.c: the longest time from the release of a frame to its end on the wire. */
 #include "can/load/response.h"
 
+#include "config/base/num.h"
+
 #define PASSES 3		  /* bounds of the queue, which later passes use */
 #define WINDOW_MAX_NS 10000000000 /* a busy period that lasts longer does not end */
 #define PPM 1000000
@@ -14,11 +16,6 @@ struct level {
 	uint32_t order;	    /* frames of others count if they are above this one */
 	int64_t blocked_ns; /* by a frame that began before, or by answers to earlier requests */
 };
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 static unsigned int burst(const struct response_frame *f)
 {
@@ -106,7 +103,7 @@ static int64_t blocking_ns(const struct level *l)
 		const struct response_frame *f = &l->frames[i];
 
 		if (!f->period_ns || (!queued_here(l, f) && f->order > l->order))
-			longest_ns = most(longest_ns, f->time_ns);
+			longest_ns = num_max(longest_ns, f->time_ns);
 	}
 	return longest_ns;
 }
@@ -123,8 +120,8 @@ static int64_t owed_ns(const struct level *l)
 
 		if (!f->period_ns || !answers_here(l, f) || f->order > l->order)
 			continue;
-		longest_ns = most(longest_ns, f->time_ns);
-		delay_ns = most(delay_ns, f->delay_ns);
+		longest_ns = num_max(longest_ns, f->time_ns);
+		delay_ns = num_max(delay_ns, f->delay_ns);
 		request_ns = least_ns(request) < request_ns ? least_ns(request) : request_ns;
 		if (request->response_ns == RESPONSE_NEVER) {
 			all_ns = WINDOW_MAX_NS;
@@ -198,7 +195,7 @@ static int64_t since_release_ns(const struct response_frame *m, unsigned int ins
 {
 	const int64_t nominal_ns = instance * m->period_ns - jitter_ns;
 
-	return w_ns + m->time_ns - (m->cause < 0 ? nominal_ns : most(nominal_ns, 0));
+	return w_ns + m->time_ns - (m->cause < 0 ? nominal_ns : num_max(nominal_ns, 0));
 }
 
 static void solve(struct response_frame *m, const struct level *l)

@@ -8,10 +8,10 @@
 
 #include "can/bus/bits_fd.h"
 #include "config/base/grow.h"
+#include "config/base/ns.h"
 
 #define HOST 0 /* the queue of the computer */
 #define ROUNDING 1e-9
-#define MS_NS 1000000.0
 
 /* ---- what is in it ---- */
 
@@ -271,7 +271,7 @@ static int solve_bus(struct traffic *traffic, unsigned int bus)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		list[i] = traffic->frames[first + i].r;
-	response_solve(list, n, (1000000000 + traffic->buses[bus].bitrate - 1) / traffic->buses[bus].bitrate);
+	response_solve(list, n, (NS_PER_S + traffic->buses[bus].bitrate - 1) / traffic->buses[bus].bitrate);
 	for (size_t i = 0; i < n; i++)
 		traffic->frames[first + i].r = list[i];
 	sum_up(traffic, bus);
@@ -469,7 +469,8 @@ int traffic_advice(const struct traffic *traffic, unsigned int bus, char text[TR
 			if (!fits)
 				continue;
 			snprintf(text, TRAFFIC_ADVICE_MAX, "it fits with a tick of %g ms for %s instead of %g ms",
-				 (double)(times * tick_ns) / MS_NS, traffic->drivers[d].name, (double)tick_ns / MS_NS);
+				 (double)(times * tick_ns) / NS_PER_MS, traffic->drivers[d].name,
+				 (double)tick_ns / NS_PER_MS);
 			return 0;
 		}
 	}

@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "can/log/log_formats.h"
+#include "config/base/ns.h"
 
 /* In the flags of a CANFD event. */
 #define FLAG_REMOTE 0x0010
@@ -41,7 +42,7 @@ static bool asc_probe(struct log_text line)
 
 	if (log_begins_any(line, headers))
 		return true;
-	return memchr(first.at, '.', (size_t)(first.end - first.at)) && log_time(&first, LOG_NS_PER_S, &ns) &&
+	return memchr(first.at, '.', (size_t)(first.end - first.at)) && log_time(&first, NS_PER_S, &ns) &&
 	       first.at == first.end && second.at < second.end && (log_digit(*second.at) || log_is(second, "CANFD"));
 }
 
@@ -93,7 +94,7 @@ static int64_t date_ns(struct log_text line)
 		return 0;
 	clock = log_word(&line);
 	if (!two_digits(&clock, ':', 23, &wall.tm_hour) || !two_digits(&clock, ':', 59, &wall.tm_min) ||
-	    !log_time(&clock, LOG_NS_PER_S, &seconds_ns) || clock.at != clock.end || seconds_ns >= 61 * LOG_NS_PER_S)
+	    !log_time(&clock, NS_PER_S, &seconds_ns) || clock.at != clock.end || seconds_ns >= 61 * NS_PER_S)
 		return 0;
 	word = log_word(&line);
 	if (log_is(word, "am") || log_is(word, "pm")) {
@@ -108,8 +109,8 @@ static int64_t date_ns(struct log_text line)
 		return 0;
 	wall.tm_mday = (int)day;
 	wall.tm_year = (int)year - 1900;
-	wall.tm_sec = (int)(seconds_ns / LOG_NS_PER_S);
-	return log_local_ns(wall, seconds_ns % LOG_NS_PER_S);
+	wall.tm_sec = (int)(seconds_ns / NS_PER_S);
+	return log_local_ns(wall, seconds_ns % NS_PER_S);
 }
 
 static const char *read_header(struct log *log, struct log_text line)
@@ -284,7 +285,7 @@ static const char *asc_line(struct log *log, struct log_record *r, struct log_te
 
 	if (!log_digit(*line.at))
 		return read_header(log, line);
-	if (!log_time(&line, LOG_NS_PER_S, &ns) || (line.at < line.end && !log_blank(*line.at)) ||
+	if (!log_time(&line, NS_PER_S, &ns) || (line.at < line.end && !log_blank(*line.at)) ||
 	    (log->of.relative && __builtin_add_overflow(log->of.now_ns, ns, &ns)))
 		return "no time: it is seconds, such as 12.003040";
 	log->of.now_ns = ns;
@@ -311,14 +312,14 @@ static const char *asc_line(struct log *log, struct log_record *r, struct log_te
 static void put_date(struct log_writer *w, const char *before, int64_t t_ns)
 {
 	static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-	const time_t s = (time_t)(t_ns / LOG_NS_PER_S);
+	const time_t s = (time_t)(t_ns / NS_PER_S);
 	struct tm wall;
 
 	if (!localtime_r(&s, &wall))
 		return;
 	log_writer_print(w, "%s %.3s %.3s %02d %02d:%02d:%02d.%03d %s %d\n", before, days + 3 * wall.tm_wday,
 			 months + 3 * wall.tm_mon, wall.tm_mday, (wall.tm_hour + 11) % 12 + 1, wall.tm_min, wall.tm_sec,
-			 (int)(t_ns % LOG_NS_PER_S / 1000000), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
+			 (int)(t_ns % NS_PER_S / NS_PER_MS), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
 }
 
 /* Both dates are that of the first frame, in whole milliseconds, which is as exact as they are; stamps count from
@@ -354,7 +355,7 @@ static void asc_put(struct log_writer *w, const struct log_record *r, unsigned i
 	const int64_t ns = log_writer_since(w, r->t_ns);
 	const struct frame *f = &r->frame;
 
-	log_writer_print(w, "%4lld.%06lld ", (long long)(ns / LOG_NS_PER_S), (long long)(ns % LOG_NS_PER_S / 1000));
+	log_writer_print(w, "%4lld.%06lld ", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / NS_PER_US));
 	if (f->id & FRAME_ERR) {
 		log_writer_print(w, "%u  ErrorFrame\n", channel);
 	} else if (f->flags & FRAME_FD) {

@@ -6,10 +6,11 @@
 
 #include "can/log/log_blf.h"
 #include "can/log/log_formats.h"
+#include "config/base/ns.h"
 
 static void put_system_time(unsigned char *to, int64_t t_ns)
 {
-	const time_t s = (time_t)(t_ns / LOG_NS_PER_S);
+	const time_t s = (time_t)(t_ns / NS_PER_S);
 	struct tm wall;
 
 	if (!log_writer_dated(t_ns) || !localtime_r(&s, &wall))
@@ -21,7 +22,7 @@ static void put_system_time(unsigned char *to, int64_t t_ns)
 	frame_put_le(to + 8, (uint64_t)wall.tm_hour, 2);
 	frame_put_le(to + 10, (uint64_t)wall.tm_min, 2);
 	frame_put_le(to + 12, (uint64_t)wall.tm_sec, 2);
-	frame_put_le(to + 14, (uint64_t)(t_ns % LOG_NS_PER_S / 1000000), 2);
+	frame_put_le(to + 14, (uint64_t)(t_ns % NS_PER_S / NS_PER_MS), 2);
 }
 
 /* Sizes and counts are those at the end, 0 in a file that cannot be written again. */

@@ -11,6 +11,7 @@
 #include "can/bus/frame_text.h"
 #include "can/log/log_formats.h"
 #include "can/log/log_parse.h"
+#include "config/base/ns.h"
 
 /* candump without -L begins with a time in brackets, too. */
 static bool candump_probe(struct log_text line)
@@ -39,7 +40,7 @@ static const char *read_comment(struct log *log, struct log_text line)
 static bool read_time(struct log_text *line, int64_t *ns)
 {
 	line->at++;
-	return log_time(line, LOG_NS_PER_S, ns) && line->at < line->end && *line->at++ == ')';
+	return log_time(line, NS_PER_S, ns) && line->at < line->end && *line->at++ == ')';
 }
 
 static const char *candump_line(struct log *log, struct log_record *r, struct log_text line)

@@ -10,6 +10,7 @@
 
 #include "can/log/log_formats.h"
 #include "config/base/base64.h"
+#include "config/base/ns.h"
 #include "config/base/text.h"
 
 #define HEADER "timestamp,arbitration_id,extended,remote,error,dlc,data"
@@ -38,7 +39,7 @@ static bool read_time(struct log_text f, int64_t *ns)
 	char text[40];
 	double s;
 
-	if (log_time(&rest, LOG_NS_PER_S, ns) && rest.at == rest.end)
+	if (log_time(&rest, NS_PER_S, ns) && rest.at == rest.end)
 		return true;
 	if (f.end - f.at >= (long)sizeof(text) || f.at == f.end || !log_digit(*f.at))
 		return false;
@@ -135,9 +136,9 @@ static void csv_put(struct log_writer *w, const struct log_record *r, unsigned i
 	const int64_t ns = r->t_ns > 0 ? r->t_ns : 0;
 
 	(void)channel;
-	log_writer_print(w, "%lld.%09lld,0x%x,%d,%d,%d,%u,", (long long)(ns / LOG_NS_PER_S),
-			 (long long)(ns % LOG_NS_PER_S), error ? 0 : frame_id(f), f->id & FRAME_EXT ? 1 : 0,
-			 f->id & FRAME_RTR ? 1 : 0, error, error ? 0 : f->len);
+	log_writer_print(w, "%lld.%09lld,0x%x,%d,%d,%d,%u,", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S),
+			 error ? 0 : frame_id(f), f->id & FRAME_EXT ? 1 : 0, f->id & FRAME_RTR ? 1 : 0, error,
+			 error ? 0 : f->len);
 	log_writer_add(w, data, base64_write(data, f->data, error ? 0 : frame_data_len(f)));
 	log_writer_add(w, "\n", 1);
 }

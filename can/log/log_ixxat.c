@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "can/log/log_formats.h"
+#include "config/base/ns.h"
 
 #define FIELDS 5
 #define HOURS_MAX 100000
@@ -68,9 +69,9 @@ static bool read_time(struct log_text f, int64_t *ns)
 	if (comma)
 		*comma = '.';
 	rest = (struct log_text){ text, text + strlen(text) };
-	if (!log_time(&rest, LOG_NS_PER_S, ns) || rest.at != rest.end || *ns >= 60 * LOG_NS_PER_S)
+	if (!log_time(&rest, NS_PER_S, ns) || rest.at != rest.end || *ns >= 60 * NS_PER_S)
 		return false;
-	*ns += (part[0] * INT64_C(3600) + part[1] * INT64_C(60)) * LOG_NS_PER_S;
+	*ns += (part[0] * INT64_C(3600) + part[1] * INT64_C(60)) * NS_PER_S;
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "can/bus/frame_text.h"
+#include "config/base/ns.h"
 #include "can/log/log_parse.h"
 
 #define CHANNELS_MAX 9999
@@ -58,7 +59,7 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns)
 	int64_t whole = 0, part = 0;
 
 	for (; at < end && log_digit(*at); at++) {
-		if (whole >= INT64_MAX / 10 / LOG_NS_PER_S)
+		if (whole >= INT64_MAX / 10 / NS_PER_S)
 			return false;
 		whole = whole * 10 + (*at - '0');
 	}
@@ -73,7 +74,7 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns)
 			return false;
 		part *= scale[at - from < 9 ? at - from : 9];
 	}
-	*ns = whole * unit_ns + part / (LOG_NS_PER_S / unit_ns);
+	*ns = whole * unit_ns + part / (NS_PER_S / unit_ns);
 	t->at = at;
 	return true;
 }
@@ -82,7 +83,7 @@ int log_stamp(const char *text, int64_t *ns)
 {
 	struct log_text t = { text, text + strlen(text) };
 
-	return log_time(&t, LOG_NS_PER_S, ns) && t.at == t.end ? 0 : -EINVAL;
+	return log_time(&t, NS_PER_S, ns) && t.at == t.end ? 0 : -EINVAL;
 }
 
 /* ---- pieces of a record ---- */
@@ -182,5 +183,5 @@ int64_t log_local_ns(struct tm wall, int64_t fraction_ns)
 
 	wall.tm_isdst = -1;
 	s = mktime(&wall);
-	return s < 0 || s > INT64_MAX / LOG_NS_PER_S - 1 ? 0 : s * LOG_NS_PER_S + fraction_ns;
+	return s < 0 || s > INT64_MAX / NS_PER_S - 1 ? 0 : s * NS_PER_S + fraction_ns;
 }

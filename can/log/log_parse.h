@@ -15,8 +15,6 @@ struct log_text {
  * frame; log_end: the end of a binary file; else what is wrong. */
 extern const char log_nothing[], log_end[];
 
-#define LOG_NS_PER_S INT64_C(1000000000)
-
 /* A line of candump without -L: it may begin with a time in brackets, as one with -L does. */
 bool log_screen_probe(struct log_text line);
 

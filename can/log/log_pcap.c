@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "can/log/log_formats.h"
+#include "config/base/ns.h"
 #include "can/log/log_pcap.h"
 
 #define MAGIC_US 0xA1B2C3D4u
@@ -106,14 +107,14 @@ static const char *pcap_record(struct log *log, struct log_record *r)
 	if (len > LOG_PCAP_PACKET_MAX)
 		return log_stop(log, "the length of the packet is damaged: what follows is lost");
 	fraction = log_pcap_u32(log, b + 4);
-	r->t_ns = log_pcap_u32(log, b) * LOG_NS_PER_S + fraction * log->of.unit_ns;
+	r->t_ns = log_pcap_u32(log, b) * NS_PER_S + fraction * log->of.unit_ns;
 	r->direction = 0;
 	strcpy(r->bus, "can0");
 	b = log_bytes(log, PACKET_HEADER + len);
 	if (!b)
 		return log_stop(log, "the packet is cut off: it is lost");
-	wrong = fraction * log->of.unit_ns >= LOG_NS_PER_S ? "the time is damaged: its fraction is more than a second"
-							   : log_set_socketcan(r, b + PACKET_HEADER, len);
+	wrong = fraction * log->of.unit_ns >= NS_PER_S ? "the time is damaged: its fraction is more than a second"
+						       : log_set_socketcan(r, b + PACKET_HEADER, len);
 	log_skip(log, PACKET_HEADER + len);
 	return wrong;
 }
@@ -143,7 +144,7 @@ static void pcap_put(struct log_writer *w, const struct log_record *r, unsigned 
 	const uint32_t n = (uint32_t)log_pcap_packet(packet, &r->frame);
 
 	(void)channel;
-	LOG_PCAP_NUMBERS(w, (uint32_t)(ns / LOG_NS_PER_S), (uint32_t)(ns % LOG_NS_PER_S), n, n);
+	LOG_PCAP_NUMBERS(w, (uint32_t)(ns / NS_PER_S), (uint32_t)(ns % NS_PER_S), n, n);
 	log_writer_add(w, packet, n);
 }
 

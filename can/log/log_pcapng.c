@@ -11,6 +11,7 @@
 
 #include "can/log/log_formats.h"
 #include "can/log/log_pcap.h"
+#include "config/base/ns.h"
 
 #define SECTION 0x0A0D0D0Au
 #define SECTION_ORDER 0x1A2B3C4Du
@@ -103,7 +104,7 @@ static const char *read_interface(struct log *log, struct block b)
 /* Nanoseconds of a stamp with the resolution of its interface. */
 static bool read_time(const struct log_interface *of, uint64_t stamp, int64_t *ns)
 {
-	unsigned __int128 t = (unsigned __int128)stamp * 1000000000;
+	unsigned __int128 t = (unsigned __int128)stamp * NS_PER_S;
 	int64_t offset_ns;
 
 	if (of->resolution & 0x80) {
@@ -114,7 +115,7 @@ static bool read_time(const struct log_interface *of, uint64_t stamp, int64_t *n
 		for (unsigned int i = 0; i < of->resolution; i++)
 			t /= 10;
 	}
-	return t <= INT64_MAX && !__builtin_mul_overflow(of->offset_s, INT64_C(1000000000), &offset_ns) &&
+	return t <= INT64_MAX && !__builtin_mul_overflow(of->offset_s, NS_PER_S, &offset_ns) &&
 	       !__builtin_add_overflow((int64_t)t, offset_ns, ns) && *ns >= 0;
 }
 

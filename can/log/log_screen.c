@@ -15,8 +15,9 @@
 #include <time.h>
 
 #include "can/log/log_formats.h"
+#include "config/base/ns.h"
 
-#define EPOCH_NS (INT64_C(100000000) * LOG_NS_PER_S) /* larger stamps are of -ta */
+#define EPOCH_NS (INT64_C(100000000) * NS_PER_S) /* larger stamps are of -ta */
 
 /* "[4]", "[12]" */
 static bool is_length(struct log_text word)
@@ -54,10 +55,10 @@ static bool read_date(struct log_text t, int64_t *ns)
 	if (!rest || wall.tm_year < 70 || wall.tm_year > 300)
 		return false;
 	seconds = (struct log_text){ rest, text + strlen(text) };
-	if (!log_time(&seconds, LOG_NS_PER_S, ns) || seconds.at != seconds.end || *ns >= 61 * LOG_NS_PER_S)
+	if (!log_time(&seconds, NS_PER_S, ns) || seconds.at != seconds.end || *ns >= 61 * NS_PER_S)
 		return false;
-	wall.tm_sec = (int)(*ns / LOG_NS_PER_S);
-	*ns = log_local_ns(wall, *ns % LOG_NS_PER_S);
+	wall.tm_sec = (int)(*ns / NS_PER_S);
+	*ns = log_local_ns(wall, *ns % NS_PER_S);
 	return true;
 }
 
@@ -71,7 +72,7 @@ static bool read_stamp(struct log_text *line, int64_t *ns)
 	line->at = bracket + 1;
 	if (memchr(t.at, '-', (size_t)(t.end - t.at)))
 		return read_date(t, ns);
-	return log_time(&t, LOG_NS_PER_S, ns) && t.at == t.end;
+	return log_time(&t, NS_PER_S, ns) && t.at == t.end;
 }
 
 /* Does a stamp of the lines ahead go back? */

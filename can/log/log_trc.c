@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "can/log/log_formats.h"
+#include "config/base/ns.h"
 #include "config/base/text.h"
 
-#define NS_PER_MS INT64_C(1000000)
 #define DAYS_MAX 109575.0 /* of the year 2200 */
 
 /* Before a file says anything it is of version 1.0, which says nothing. */
@@ -271,7 +271,7 @@ static const char *trc_line(struct log *log, struct log_record *r, struct log_te
 /* Local time as days; a day has 86400 seconds there. */
 static void put_start(struct log_writer *w, int64_t t_ns)
 {
-	const time_t s = (time_t)(t_ns / 1000000000);
+	const time_t s = (time_t)(t_ns / NS_PER_S);
 	struct tm wall;
 	int64_t days, ns;
 
@@ -279,7 +279,7 @@ static void put_start(struct log_writer *w, int64_t t_ns)
 		return;
 	ns = (int64_t)s + wall.tm_gmtoff;
 	days = ns / 86400 + EPOCH_DAYS;
-	ns = ns % 86400 * 1000000000 + t_ns % 1000000000;
+	ns = ns % 86400 * NS_PER_S + t_ns % NS_PER_S;
 	/* 14 digits are 864 ps. */
 	log_writer_print(w, ";$STARTTIME=%lld.%014llu\r\n", (long long)days,
 			 (unsigned long long)((unsigned __int128)ns * 100000000000000 / 86400000000000));
@@ -289,7 +289,7 @@ static void trc_begin(struct log_writer *w, const struct log_record *first)
 {
 	const bool dated = log_writer_dated(first->t_ns);
 
-	w->start_ns = dated ? first->t_ns / 1000000000 * 1000000000 : 0;
+	w->start_ns = dated ? first->t_ns / NS_PER_S * NS_PER_S : 0;
 	log_writer_print(w, ";$FILEVERSION=2.1\r\n");
 	if (dated)
 		put_start(w, w->start_ns);

@@ -12,9 +12,10 @@
 #include "can/bus/frame_error.h"
 #include "can/log/log_formats.h"
 #include "can/log/log_output.h"
+#include "config/base/ns.h"
 #include "config/base/text.h"
 
-#define DATED_NS (INT64_C(100000000) * LOG_NS_PER_S) /* stamps above are of the epoch, since 1973 */
+#define DATED_NS (INT64_C(100000000) * NS_PER_S) /* stamps above are of the epoch, since 1973 */
 
 /* ---- bytes ---- */
 

@@ -9,6 +9,8 @@
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
 #include "config/base/grow.h"
+#include "config/base/ns.h"
+#include "config/base/num.h"
 #include "config/settings/program.h"
 
 #define LEAD_NS 1000000	   /* from the opening to the first frame */
@@ -84,7 +86,7 @@ int replay_live_check(struct replay_live *c)
 		return program_wrong("--closed-loop: needs --frames FILE, what DRIVER ... --frames prints");
 	if (c->channel.n && !c->channels)
 		return program_wrong("--channel: needs --channels REC");
-	c->options.settle_ns = 1000000000;
+	c->options.settle_ns = NS_PER_S;
 	c->wait_ns = 10000000000;
 	if (program_time("--window", c->window, false, &c->options.window_ns) ||
 	    program_time("--settle", c->settle, true, &c->options.settle_ns) ||
@@ -99,7 +101,7 @@ int replay_live_check(struct replay_live *c)
 		status = rename_bus(c, c->bus.item[i]);
 	c->options.any_order = c->same.any_order;
 	c->options.same = &c->same;
-	c->horizon_ns = INT64_C(1000000000) * BITS_MAX / c->bitrate;
+	c->horizon_ns = NS_PER_S * BITS_MAX / c->bitrate;
 	return status;
 }
 
@@ -220,7 +222,7 @@ static int64_t frame_ns(const struct replay_live *c, const struct frame *f)
 {
 	struct bits bits;
 
-	return bits_of(&bits, f) ? INT64_C(1000000000) * (bits.all - BITS_INTERFRAME) / c->bitrate : 0;
+	return bits_of(&bits, f) ? NS_PER_S * (bits.all - BITS_INTERFRAME) / c->bitrate : 0;
 }
 
 static int hold(struct replay_live *c, const struct replay_match_play *play)
@@ -262,11 +264,6 @@ static int64_t stamp_offset_ns(const struct replay_live *c)
 	return c->loop->offset_ns - c->loop->first_ns;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* When everything is reported ready to the supervisor: at once, or before the robot was armed in the recording: then
  * arm: auto arms it at about the same moment. */
 static int64_t ready_ns(const struct replay_live *c)
@@ -279,17 +276,17 @@ static int64_t ready_ns(const struct replay_live *c)
 static int64_t wake_ns(const struct replay_live *c, int64_t beat_ns, int64_t give_up_ns)
 {
 	const int64_t next_ns = replay_match_next_ns(c->loop);
-	int64_t wake = earlier(beat_ns, replay_match_pass_ns(c->loop));
+	int64_t wake = num_min(beat_ns, replay_match_pass_ns(c->loop));
 
 	if (next_ns != INT64_MAX)
-		wake = earlier(wake, next_ns - c->horizon_ns);
+		wake = num_min(wake, next_ns - c->horizon_ns);
 	if (c->held_n)
-		wake = earlier(wake, c->held[0].send_ns);
+		wake = num_min(wake, c->held[0].send_ns);
 	if (!c->ready)
-		wake = earlier(wake, ready_ns(c));
+		wake = num_min(wake, ready_ns(c));
 	if (c->loop->begun)
-		return earlier(wake, replay_live_refs_next_ns(&c->refs, stamp_offset_ns(c)));
-	return earlier(wake, give_up_ns);
+		return num_min(wake, replay_live_refs_next_ns(&c->refs, stamp_offset_ns(c)));
+	return num_min(wake, give_up_ns);
 }
 
 /* 0, SENDER_STOP, or less than 0. */

@@ -3,15 +3,7 @@
 
 #include <string.h>
 
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
+#include "config/base/num.h"
 
 void pauses_add(struct pauses *p, int64_t from_ns, int64_t to_ns)
 {
@@ -22,9 +14,9 @@ void pauses_add(struct pauses *p, int64_t from_ns, int64_t to_ns)
 	if (p->n && from_ns <= end_ns) {
 		/* It may have begun before the newest, but not before the end of the one before that. */
 		if (p->n > 1)
-			from_ns = later(from_ns, p->of[p->n - 2].to_ns);
-		p->of[p->n - 1].from_ns = earlier(p->of[p->n - 1].from_ns, from_ns);
-		p->of[p->n - 1].to_ns = later(end_ns, to_ns);
+			from_ns = num_max(from_ns, p->of[p->n - 2].to_ns);
+		p->of[p->n - 1].from_ns = num_min(p->of[p->n - 1].from_ns, from_ns);
+		p->of[p->n - 1].to_ns = num_max(end_ns, to_ns);
 		return;
 	}
 	if (p->n == PAUSES_MAX)
@@ -38,7 +30,7 @@ int64_t pauses_within_ns(const struct pauses *p, int64_t from_ns, int64_t to_ns)
 	int64_t sum_ns = 0;
 
 	for (unsigned int i = p->n; i-- > 0 && p->of[i].to_ns > from_ns;) {
-		const int64_t first_ns = later(p->of[i].from_ns, from_ns), last_ns = earlier(p->of[i].to_ns, to_ns);
+		const int64_t first_ns = num_max(p->of[i].from_ns, from_ns), last_ns = num_min(p->of[i].to_ns, to_ns);
 
 		sum_ns += last_ns > first_ns ? last_ns - first_ns : 0;
 	}

@@ -5,8 +5,8 @@
 #include "can/bus/bits.h"
 #include "can/slots/slots_inside.h"
 #include "channels/clock/clock.h"
-
-#define NS_PER_S 1000000000ll
+#include "config/base/ns.h"
+#include "config/base/num.h"
 
 /* ---- rows ---- */
 
@@ -46,10 +46,10 @@ static void set_options(struct slots *s, const struct slots_options *options)
 		o->in_flight = 2;
 	if (!o->bitrate)
 		o->bitrate = 1000000;
-	s->frame_ns = slots_most(BITS_MAX * NS_PER_S / o->bitrate, o->longest_ns);
-	s->patience_ns = (slots_most(o->in_flight, SLOTS_PROBES) + 1) * s->frame_ns + 2 * SLOTS_MS_NS;
+	s->frame_ns = num_max(BITS_MAX * NS_PER_S / o->bitrate, o->longest_ns);
+	s->patience_ns = (num_max(o->in_flight, SLOTS_PROBES) + 1) * s->frame_ns + 2 * NS_PER_MS;
 	if (o->retry_ns <= 0)
-		o->retry_ns = slots_least(3 * s->frame_ns, SLOTS_MS_NS);
+		o->retry_ns = num_min(3 * s->frame_ns, NS_PER_MS);
 }
 
 int slots_init(struct slots *s, const struct slots_row *rows, unsigned int rows_n, const struct slots_options *options,

@@ -5,6 +5,8 @@
 #include "can/bus/bits_fd.h"
 #include "can/slots/slots_inside.h"
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
+#include "config/base/num.h"
 
 /* ---- in flight ---- */
 
@@ -28,7 +30,7 @@ static void enter_state(struct slots *s, enum slots_state state, int64_t now_ns)
 /* After a pause the wire has what all processes did not send in it, so that a frame may wait for longer than usual. */
 static int64_t settled_ns(const struct slots *s)
 {
-	return s->patience_ns + slots_least(pauses_last_ns(&s->pauses) / 8, 10 * SLOTS_MS_NS);
+	return s->patience_ns + num_min(pauses_last_ns(&s->pauses) / 8, 10 * NS_PER_MS);
 }
 
 /* limit_ns after from_ns, without the pauses since. */
@@ -38,7 +40,7 @@ static int64_t later_by_pauses_ns(const struct slots *s, int64_t from_ns, int64_
 
 	if (end_ns == INT64_MIN)
 		return from_ns + limit_ns;
-	return slots_most(from_ns + limit_ns + pauses_within_ns(&s->pauses, from_ns, end_ns), end_ns + settled_ns(s));
+	return num_max(from_ns + limit_ns + pauses_within_ns(&s->pauses, from_ns, end_ns), end_ns + settled_ns(s));
 }
 
 static int64_t stall_at_ns(const struct slots *s)
@@ -47,11 +49,11 @@ static int64_t stall_at_ns(const struct slots *s)
 
 	for (unsigned int i = 0; i < s->in_flight_n; i++) {
 		const struct slots_in_flight *f = &s->in_flight[i];
-		const int64_t limit_ns = slots_most(slots_deadline_ns(s, f->row), s->patience_ns);
-		const int64_t from_ns = slots_most(f->handed_ns, s->confirmed_ns);
+		const int64_t limit_ns = num_max(slots_deadline_ns(s, f->row), s->patience_ns);
+		const int64_t from_ns = num_max(f->handed_ns, s->confirmed_ns);
 
-		at_ns = slots_least(at_ns, later_by_pauses_ns(s, slots_most(from_ns, s->received_ns), limit_ns));
-		at_ns = slots_least(at_ns, later_by_pauses_ns(s, from_ns, slots_most(2 * limit_ns, 20 * SLOTS_MS_NS)));
+		at_ns = num_min(at_ns, later_by_pauses_ns(s, num_max(from_ns, s->received_ns), limit_ns));
+		at_ns = num_min(at_ns, later_by_pauses_ns(s, from_ns, num_max(2 * limit_ns, 20 * NS_PER_MS)));
 	}
 	return at_ns;
 }
@@ -79,7 +81,7 @@ int slots_echo(struct slots *s, const struct frame *frame, int64_t t_ns)
 	unsigned int i = 0;
 	int row;
 
-	s->confirmed_ns = slots_most(s->confirmed_ns, t_ns);
+	s->confirmed_ns = num_max(s->confirmed_ns, t_ns);
 	s->flight_ns = 0;
 	s->doubt_ns = CLOCK_NEVER;
 	s->retry_ns = 0;
@@ -119,7 +121,7 @@ void slots_unconfirmed(struct slots *s, bool unconfirmed)
 
 void slots_received(struct slots *s, const struct frame *frame, int64_t t_ns)
 {
-	s->received_ns = slots_most(s->received_ns, t_ns);
+	s->received_ns = num_max(s->received_ns, t_ns);
 	s->proven |= s->unconfirmed && s->state != SLOTS_DOWN && t_ns >= s->link_ns;
 	if (s->state == SLOTS_STALLED && t_ns > s->since_ns && s->doubt_ns == CLOCK_NEVER &&
 	    bits_arbitration(frame->id) > bits_arbitration(s->in_flight[0].frame.id))
@@ -164,10 +166,10 @@ int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len, uin
 
 int64_t slots_clear_ns(const struct slots *s)
 {
-	int64_t ns = slots_most(s->confirmed_ns, s->received_ns);
+	int64_t ns = num_max(s->confirmed_ns, s->received_ns);
 
 	if (s->in_flight_n)
-		ns = slots_most(ns, s->in_flight[0].handed_ns);
+		ns = num_max(ns, s->in_flight[0].handed_ns);
 	for (unsigned int i = 0; i < s->in_flight_n; i++)
 		ns += slots_frame_ns(s, s->in_flight[i].frame.id, s->in_flight[i].frame.len,
 				     s->in_flight[i].frame.flags);
@@ -199,7 +201,7 @@ void slots_quiet(struct slots *s, int64_t until_ns)
 static bool deeper(struct slots *s, int64_t now_ns)
 {
 	return s->state == SLOTS_RUNNING && s->proven && s->waiting_n && s->rows[slots_place(s, 0)->row].harmless &&
-	       s->in_flight_n < slots_least(2 * s->options.in_flight, SLOTS_IN_FLIGHT_MAX) &&
+	       s->in_flight_n < num_min(2 * s->options.in_flight, SLOTS_IN_FLIGHT_MAX) &&
 	       now_ns + (s->in_flight_n + 1) * s->frame_ns < s->quiet_ns;
 }
 
@@ -220,7 +222,7 @@ static int first_place(struct slots *s)
 /* When that may be. */
 static int64_t hand_over_ns(const struct slots *s)
 {
-	return s->state == SLOTS_STALLED ? slots_most(s->since_ns + SLOTS_PROBE_AFTER_NS, s->retry_ns) : s->retry_ns;
+	return s->state == SLOTS_STALLED ? num_max(s->since_ns + SLOTS_PROBE_AFTER_NS, s->retry_ns) : s->retry_ns;
 }
 
 const struct frame *slots_take(struct slots *s, int64_t now_ns)
@@ -281,10 +283,10 @@ int64_t slots_next_ns(struct slots *s)
 {
 	int64_t next_ns = first_place(s) < 0 ? CLOCK_NEVER : hand_over_ns(s);
 
-	next_ns = slots_least(next_ns, slots_earliest_ns(s));
+	next_ns = num_min(next_ns, slots_earliest_ns(s));
 	if (s->state == SLOTS_RUNNING)
-		next_ns = slots_least(next_ns, stall_at_ns(s));
+		next_ns = num_min(next_ns, stall_at_ns(s));
 	if (s->doubt_ns != CLOCK_NEVER)
-		next_ns = slots_least(next_ns, s->doubt_ns + SLOTS_GIVE_UP_NS);
+		next_ns = num_min(next_ns, s->doubt_ns + SLOTS_GIVE_UP_NS);
 	return next_ns;
 }

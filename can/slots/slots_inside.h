@@ -8,21 +8,11 @@
 #define CAN_SLOTS_SLOTS_INSIDE_H
 
 #include "can/slots/slots.h"
+#include "config/base/ns.h"
 
-#define SLOTS_MS_NS 1000000ll
-#define SLOTS_PROBE_AFTER_NS (50 * SLOTS_MS_NS) /* a stall this long without a reset: the link has no owner */
-#define SLOTS_GIVE_UP_NS (1000 * SLOTS_MS_NS)	/* from the evidence that a frame in flight is gone */
-#define SLOTS_PROBES 2				/* in flight in a stall, if fewer were when it began */
-
-static inline int64_t slots_least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t slots_most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
+#define SLOTS_PROBE_AFTER_NS (50 * NS_PER_MS) /* a stall this long without a reset: the link has no owner */
+#define SLOTS_GIVE_UP_NS (1000 * NS_PER_MS)   /* from the evidence that a frame in flight is gone */
+#define SLOTS_PROBES 2			      /* in flight in a stall, if fewer were when it began */
 
 static inline int64_t slots_deadline_ns(const struct slots *s, unsigned int row)
 {

@@ -8,6 +8,7 @@
 
 #include "can/slots/slots_inside.h"
 #include "channels/clock/clock.h"
+#include "config/base/num.h"
 
 static const unsigned int class_max[SLOTS_CLASSES] = {
 	[SLOTS_URGENT] = SLOTS_URGENT_MAX,
@@ -54,7 +55,7 @@ static void find_earliest(struct slots *s)
 {
 	s->earliest_ns = CLOCK_NEVER;
 	for (unsigned int i = 0; i < s->waiting_n; i++)
-		s->earliest_ns = slots_least(s->earliest_ns, s->deadlines_ns[s->order[i]]);
+		s->earliest_ns = num_min(s->earliest_ns, s->deadlines_ns[s->order[i]]);
 	s->earliest_exact = true;
 }
 

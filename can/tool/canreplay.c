@@ -18,6 +18,7 @@
 #include "channels/clock/clock.h"
 #include "channels/rec/schedule.h"
 #include "channels/tool/bar.h"
+#include "config/base/ns.h"
 #include "config/base/text.h"
 #include "config/settings/program.h"
 
@@ -151,7 +152,7 @@ static int catch_signals(void)
 static bool in_window(const struct replay *play, int64_t t_ns)
 {
 	int64_t since = t_ns - play->first_ns;
-	const int64_t epoch_ns = REPLAY_EPOCH_S * 1000000000;
+	const int64_t epoch_ns = REPLAY_EPOCH_S * NS_PER_S;
 
 	if (play->from_ns && (play->from_ns >= epoch_ns ? t_ns : since) < play->from_ns)
 		return false;

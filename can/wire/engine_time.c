@@ -4,8 +4,7 @@
  * nanosecond, where unit is a multiple of both bit rates, so that a million frames end where their bits end.
  */
 #include "can/wire/engine_inner.h"
-
-#define ENGINE_TIME_S 1000000000
+#include "config/base/ns.h"
 
 struct engine_instant engine_time_at(int64_t ns)
 {
@@ -15,9 +14,9 @@ struct engine_instant engine_time_at(int64_t ns)
 static struct engine_instant add(const struct engine *e, struct engine_instant t, uint64_t bits, uint64_t bitrate)
 {
 	uint64_t seconds = bits / bitrate; /* apart, or the product below does not fit */
-	uint64_t parts = bits % bitrate * (e->unit / bitrate) * ENGINE_TIME_S + t.part;
+	uint64_t parts = bits % bitrate * (e->unit / bitrate) * NS_PER_S + t.part;
 
-	return (struct engine_instant){ .ns = t.ns + (int64_t)(seconds * ENGINE_TIME_S + parts / e->unit),
+	return (struct engine_instant){ .ns = t.ns + (int64_t)(seconds * NS_PER_S + parts / e->unit),
 					.part = (uint32_t)(parts % e->unit) };
 }
 
@@ -38,14 +37,14 @@ struct engine_instant engine_time_max(struct engine_instant a, struct engine_ins
 
 static int64_t whole_bits(const struct engine *e, struct engine_instant from, struct engine_instant to, int64_t bitrate)
 {
-	const int64_t bit = ENGINE_TIME_S * (int64_t)(e->unit / bitrate);
+	const int64_t bit = NS_PER_S * (int64_t)(e->unit / bitrate);
 	int64_t ns = to.ns - from.ns, parts = (int64_t)to.part - from.part;
 
 	/* Seconds apart for the same reason; rounding down needs parts that are not negative. */
-	parts += ns % ENGINE_TIME_S * e->unit;
-	ns /= ENGINE_TIME_S;
+	parts += ns % NS_PER_S * e->unit;
+	ns /= NS_PER_S;
 	if (parts < 0) {
-		parts += ENGINE_TIME_S * (int64_t)e->unit;
+		parts += NS_PER_S * (int64_t)e->unit;
 		ns--;
 	}
 	return ns * bitrate + parts / bit;

@@ -12,6 +12,7 @@
 #include "can/bus/bits_fd.h"
 #include "can/wire/hub.h"
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
 #include "config/base/run.h"
 
 #define BACKLOG 128
@@ -55,8 +56,8 @@ void hub_check_places(struct hub *hub)
 static int64_t frame_min_ns(const struct engine_settings *settings)
 {
 	const struct bits_rates rates = { settings->bitrate, settings->data_bitrate };
-	const int64_t space_ns = BITS_INTERFRAME * INT64_C(1000000000) / settings->bitrate;
-	const int64_t classic_ns = FRAME_MIN_BITS * INT64_C(1000000000) / settings->bitrate;
+	const int64_t space_ns = BITS_INTERFRAME * NS_PER_S / settings->bitrate;
+	const int64_t classic_ns = FRAME_MIN_BITS * NS_PER_S / settings->bitrate;
 	const int64_t fd_ns = bits_frame_ns(&rates, 0, 0, FRAME_FD | FRAME_BRS, false) - space_ns - 2; /* rounding */
 
 	return settings->data_bitrate && fd_ns < classic_ns ? fd_ns : classic_ns;

@@ -7,8 +7,8 @@
 
 #include "can/bus/frame_text.h"
 #include "can/wire/script.h"
+#include "config/base/ns.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define BEFORE_NS (-NS_PER_S) /* nodes are attached early enough to take part from 0 on */
 #define AFTER_NS NS_PER_S     /* the run ends this long after the last line */
 #define TEXT_MAX (FRAME_TEXT_MAX + 128)
@@ -37,8 +37,8 @@ note(struct played *bus, int64_t t_ns, const char *node, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
-	snprintf(text, sizeof(text), "# %" PRId64 ".%06" PRId64 " %s %s %s", t_ns / NS_PER_S, t_ns % NS_PER_S / 1000,
-		 bus->name, node, what);
+	snprintf(text, sizeof(text), "# %" PRId64 ".%06" PRId64 " %s %s %s", t_ns / NS_PER_S,
+		 t_ns % NS_PER_S / NS_PER_US, bus->name, node, what);
 	bus->player->line(bus->player->to, text);
 }
 
@@ -55,7 +55,7 @@ static void happened(void *to, const struct engine_event *event)
 	switch (event->kind) {
 	case ENGINE_FRAME:
 		snprintf(text, sizeof(text), "(%" PRId64 ".%06" PRId64 ") %s %s", event->t_ns / NS_PER_S,
-			 event->t_ns % NS_PER_S / 1000, bus->name, frame);
+			 event->t_ns % NS_PER_S / NS_PER_US, bus->name, frame);
 		bus->player->line(bus->player->to, text);
 		break;
 	case ENGINE_ECHO:

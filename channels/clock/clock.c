@@ -40,8 +40,8 @@
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
+#include "config/base/ns.h"
 
-#define S_NS 1000000000
 #define LONG_NS 10000000	  /* a sleep of which 0.1 % matters */
 #define LONG_CUT(ns) ((ns) / 200) /* no slack is more */
 #define EARLY_NS 50000
@@ -54,7 +54,7 @@ static int64_t read_clock(clockid_t clock)
 	struct timespec t;
 
 	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * S_NS + t.tv_nsec;
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 static int64_t real_now(void)
@@ -124,7 +124,7 @@ static int sleep_until(struct clock_poll *at, int64_t deadline_ns)
 			left -= LONG_CUT(left);
 		else if (left > 2 * at->early_ns)
 			left -= at->early_ns;
-		timeout = (struct timespec){ .tv_sec = left / S_NS, .tv_nsec = left % S_NS };
+		timeout = (struct timespec){ .tv_sec = left / NS_PER_S, .tv_nsec = left % NS_PER_S };
 		ready = at->poll(at, deadline_ns == CLOCK_NEVER ? NULL : &timeout);
 		if (ready)
 			return ready;

@@ -26,8 +26,8 @@
 
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
 
-#define S_NS 1000000000
 #define EARLY_NS 50000	/* as clock_wait_set: a thread that has just been awake wakes up faster */
 #define SOURCES_MAX 256 /* a simulator has two for each of its controllers */
 #define DEAF_NS 1000000 /* between two looks at a channel that the kernel does not wait for */
@@ -76,7 +76,7 @@ static bool passes(int error)
 /* Arms what was queued and waits for a completion until that time.  0 or -errno. */
 static int enter(struct ring_set *r, int64_t until_ns, bool wait)
 {
-	struct __kernel_timespec until = { until_ns / S_NS, until_ns % S_NS };
+	struct __kernel_timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
 	struct io_uring_getevents_arg arg = { .ts = wait && until_ns != CLOCK_NEVER ? (uintptr_t)&until : 0 };
 	const uint32_t queued = atomic_load_explicit(r->ring.sq_tail, memory_order_relaxed) -
 				atomic_load_explicit(r->ring.sq_head, memory_order_acquire);

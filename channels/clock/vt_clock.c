@@ -17,6 +17,7 @@
 #include "channels/clock/vt_hash.h"
 #include "channels/clock/vt_outside.h"
 #include "config/base/exit.h"
+#include "config/base/ns.h"
 
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */
@@ -61,7 +62,7 @@ static int64_t cpu_ns(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /* The time of its turn, and with charging what it has computed since. */

@@ -2,6 +2,7 @@
 #include "channels/clock/vt_page.h"
 
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,7 +133,7 @@ void vt_page_pass(struct vt_end *end)
 
 bool vt_page_await(struct vt_end *end, int64_t while_ns)
 {
-	const struct timespec nap = { while_ns / 1000000000, while_ns % 1000000000 };
+	const struct timespec nap = { while_ns / NS_PER_S, while_ns % NS_PER_S };
 	struct vt_slot *slot = &end->page->slot[end->me];
 
 	for (;;) {

@@ -10,6 +10,7 @@
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
 #include "channels/rec/writer_inside.h"
+#include "config/base/ns.h"
 
 #define CHUNK_BYTES (1u << 17)
 #define SLOW_NS 1000000000 /* writer_finish reports a slow file after this time */
@@ -116,7 +117,7 @@ static bool is_full(const struct writer *w, size_t room)
 static void await_room(struct writer *w, size_t room)
 {
 	const int64_t until_ns = clock_real.now() + WRITER_GIVE_UP_NS;
-	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+	const struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
 
 	while (vt_clock_end() && w->started && is_full(w, room) && w->memory && !w->stats.error &&
 	       clock_real.now() < until_ns)

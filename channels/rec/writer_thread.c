@@ -5,6 +5,7 @@
 
 #include "channels/clock/clock.h"
 #include "channels/rec/writer_inside.h"
+#include "config/base/ns.h"
 
 #define FLUSH_NS 50000000   /* kill -9 costs the items of this time */
 #define RETRY_NS 1000000000 /* until a write that failed is tried again */
@@ -98,7 +99,7 @@ static int write_chunk(struct writer *w, struct writer_chunk *c)
 static bool await_retry(struct writer *w, int r)
 {
 	const int64_t until_ns = clock_real.now() + RETRY_NS;
-	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+	const struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
 	bool again;
 
 	pthread_mutex_lock(&w->lock);
@@ -137,13 +138,13 @@ static void pass_idle(struct writer *w)
 static struct writer_chunk *next_chunk(struct writer *w)
 {
 	const int64_t idle_ns = clock_real.now() + WRITER_IDLE_NS;
-	const struct timespec idle = { idle_ns / 1000000000, idle_ns % 1000000000 };
+	const struct timespec idle = { idle_ns / NS_PER_S, idle_ns % NS_PER_S };
 	struct writer_chunk *c;
 
 	pthread_mutex_lock(&w->lock);
 	while (!w->first && !(w->finish && !w->now)) {
 		int64_t due_ns = w->now ? w->now->began_ns + FLUSH_NS : CLOCK_NEVER;
-		struct timespec due = { due_ns / 1000000000, due_ns % 1000000000 };
+		struct timespec due = { due_ns / NS_PER_S, due_ns % NS_PER_S };
 
 		if (w->now && (w->finish || clock_real.now() >= due_ns))
 			writer_hand_over(w);

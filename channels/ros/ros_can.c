@@ -1,9 +1,9 @@
 /* ros_can.c: frames of CAN buses as ROS messages. */
 #include <string.h>
 
+#include "config/base/ns.h"
 #include "channels/ros/ros_can.h"
 
-#define NS_PER_S 1000000000
 #define OTHER_TYPE "can_msgs/msg/Frame" /* ros2_socketcan, ros_canopen: classic frames only */
 
 static const char directions[] = { 0, 'R', 'T' }; /* DIRECTION_UNKNOWN, RECEIVED, SENT */

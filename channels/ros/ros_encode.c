@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "channels/ros/ros_inside.h"
+#include "config/base/ns.h"
 
 #define KELVIN 273.15
-#define NS_PER_S 1000000000
 
 /* ---- what several have ---- */
 

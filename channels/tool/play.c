@@ -11,6 +11,7 @@
 #include "channels/tool/tool.h"
 #include "config/base/duration.h"
 #include "config/base/hist.h"
+#include "config/base/ns.h"
 
 #define PLAY_CHANNEL_MAX (1 << 28) /* bytes of a channel that is made because a file says so */
 
@@ -385,7 +386,7 @@ static int list_file(struct play *play)
 	}
 	if (n < 0)
 		return TOOL_FAILED;
-	seconds = play->real_ns / 1000000000;
+	seconds = play->real_ns / NS_PER_S;
 	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S %z", localtime_r(&seconds, &when));
 	printf("recorded %s, %" PRIu64 " messages in %s%s\n", stamp, play->messages,
 	       duration_text(span, last_ns - first_ns), play->whole ? "" : ", not ended in order");

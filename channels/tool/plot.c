@@ -14,6 +14,7 @@
 #include "channels/tool/plot_draw.h"
 #include "channels/tool/tool.h"
 #include "config/base/duration.h"
+#include "config/base/ns.h"
 #include "config/base/text.h"
 
 #define PLOT_FRAME_NS (1000000000 / 15)
@@ -142,7 +143,7 @@ static void print_message(struct plot *plot, const struct follow *f)
 	struct msg_header h;
 
 	memcpy(&h, f->bytes, sizeof(h));
-	out_text("%" PRId64 ".%09" PRId64, h.t_publish_ns / 1000000000, h.t_publish_ns % 1000000000);
+	out_text("%" PRId64 ".%09" PRId64, h.t_publish_ns / NS_PER_S, h.t_publish_ns % NS_PER_S);
 	for (size_t i = 0; i < plot->picture.n; i++) {
 		char text[64];
 
@@ -255,7 +256,7 @@ static bool asked_to_quit(void)
 
 static void count_rate(struct plot *plot, int64_t now)
 {
-	if (now - plot->second_ns < 1000000000)
+	if (now - plot->second_ns < NS_PER_S)
 		return;
 	plot->rate_hz = plot->second_ns ? (double)plot->second_n * 1e9 / (double)(now - plot->second_ns) : 0;
 	plot->second_n = 0;
@@ -271,7 +272,7 @@ static void set_status(struct plot *plot, int64_t now)
 		text_add(&to, "was removed; waiting for a new one");
 	else
 		text_add(&to, "%s", plot->type->name);
-	if (!plot->f.gone && now - plot->newest_ns > 1000000000)
+	if (!plot->f.gone && now - plot->newest_ns > NS_PER_S)
 		text_add(&to, "; no message for %s", duration_text(age, now - plot->newest_ns));
 	else if (!plot->f.gone && plot->rate_hz > 0)
 		text_add(&to, ", %.1f Hz", plot->rate_hz);

@@ -1,9 +1,9 @@
 /* amciod_setup.c: a drive is found, set up or taken over, and watched, by SDO. */
 #include <math.h>
 
+#include "config/base/ns.h"
 #include "daemons/amc/amciod.h"
 
-#define MS 1000000
 #define STATUSWORD 0x6041
 #define MODE 0x6060
 #define MODE_SHOWN 0x6061
@@ -40,7 +40,7 @@ static void map(struct amciod_drive *d, enum pdo_kind kind, unsigned int number,
 static void add_guard(struct amciod_drive *d)
 {
 	const struct amciod_settings *s = d->settings;
-	const uint32_t ms = (uint32_t)(s->guard_ns / MS);
+	const uint32_t ms = (uint32_t)(s->guard_ns / NS_PER_MS);
 
 	if (s->guard == AMCIOD_GUARD_HEARTBEAT) {
 		pdo_add(&d->script, PDO_STEP_SET, HOST_HEARTBEAT, 1, 4, (uint32_t)s->host_node << 16 | ms);
@@ -50,7 +50,7 @@ static void add_guard(struct amciod_drive *d)
 	}
 	/* A node that is guarded must not send heartbeats. */
 	pdo_add(&d->script, PDO_STEP_SET, HEARTBEAT, 0, 2,
-		s->guard == AMCIOD_GUARD_HEARTBEAT ? (uint32_t)(s->heartbeat_ns / MS) : 0);
+		s->guard == AMCIOD_GUARD_HEARTBEAT ? (uint32_t)(s->heartbeat_ns / NS_PER_MS) : 0);
 }
 
 void amciod_script(struct amciod_drive *d)
@@ -84,7 +84,7 @@ void amciod_script(struct amciod_drive *d)
 						     : 0));
 	object(d, PDO_STEP_SET, AMC_TIMER_2_TPDOS, 2, 0);
 	if (!s->sync)
-		object(d, PDO_STEP_SET, AMC_TIMER_MS, 2, (uint32_t)(s->period_ns / MS));
+		object(d, PDO_STEP_SET, AMC_TIMER_MS, 2, (uint32_t)(s->period_ns / NS_PER_MS));
 	for (unsigned int i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (others[i] != second)
 			pdo_off(&d->script, PDO_SENT, others[i]);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "config/base/num.h"
 #include "daemons/balance/balance.h"
 
 #define QUIET_RAD_S 0.03
@@ -38,12 +39,12 @@ void balance_resume(struct balance *b, const struct msg_balance_state *last)
 
 static double approach(double from, double to, double step)
 {
-	return from + fmin(fmax(to - from, -step), step);
+	return from + num_clamp(to - from, -step, step);
 }
 
 static double limit(double value, double most)
 {
-	return fmin(fmax(value, -most), most);
+	return num_clamp(value, -most, most);
 }
 
 /* Where it is now is where it should be. */

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "config/base/num.h"
 #include "daemons/balance/estimate.h"
 
 #define GRAVITY_M_S2 9.81
@@ -106,7 +107,7 @@ static void take_imu(struct estimate *e, const struct estimate_imu *got)
 		error = angle(pitch_by_gravity(e, got, dt_s) - e->at_pitch_rad);
 		e->at_pitch_rad += PITCH_GAIN_1_S * dt_s * error;
 		e->bias_rad_s -= BIAS_GAIN_1_S2 * dt_s * error;
-		e->bias_rad_s = fmin(fmax(e->bias_rad_s, -BIAS_MAX_RAD_S), BIAS_MAX_RAD_S);
+		e->bias_rad_s = num_clamp(e->bias_rad_s, -BIAS_MAX_RAD_S, BIAS_MAX_RAD_S);
 	}
 	e->at = *got;
 	e->at_wheel_rate_rad_s = e->wheel_rate_rad_s;

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "config/base/num.h"
 #include "daemons/balance/gains.h"
 
 #define N 4
@@ -168,7 +169,7 @@ void gains_fill(struct gains_table *table, const struct model *model, const stru
 /* The rows are structs of n doubles. */
 static void between(const double *rows, size_t n, double waist_rad, double *to)
 {
-	const double place = fmin(fmax(waist_rad / GAINS_STEP_RAD, 0), GAINS_MAX - 1);
+	const double place = num_clamp(waist_rad / GAINS_STEP_RAD, 0, GAINS_MAX - 1);
 	const size_t i = place < GAINS_MAX - 2 ? (size_t)place : GAINS_MAX - 2;
 	const double share = place - (double)i;
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/base/ns.h"
 #include "daemons/bms/bms.h"
 #include "daemons/bms/bmsd_settings.h"
 #include "daemons/bms/orion.h"
@@ -280,7 +281,7 @@ static void report_cells(struct bmsd *b, struct drv *drv, int64_t now_ns)
 		missing += isnan(bms_cell_v(&b->cells, i, now_ns));
 	if (missing && !b->cells_missing)
 		drv_event(drv, MSG_SEVERITY_WARNING, "cells-missing", "%u of %u cells have not been heard for %lld s",
-			  missing, b->cells.n, (long long)(b->cells.stale_ns / 1000000000));
+			  missing, b->cells.n, (long long)(b->cells.stale_ns / NS_PER_S));
 	else if (!missing && b->cells_missing)
 		drv_event(drv, MSG_SEVERITY_INFO, "cells-missing-clear", "every cell is heard again");
 	b->cells_missing = missing;

@@ -3,6 +3,8 @@
 
 #include <sys/resource.h>
 
+#include "config/base/ns.h"
+
 #define LOOPS 5000 /* some microseconds */
 #define MIX UINT64_C(0x9E3779B97F4A7C15)
 
@@ -34,7 +36,7 @@ int64_t work_spent_ns(void)
 	struct rusage used;
 
 	getrusage(RUSAGE_SELF, &used);
-	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * INT64_C(1000000000) +
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * NS_PER_S +
 	       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * INT64_C(1000);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "config/base/num.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/standby.h"
 
@@ -132,11 +133,6 @@ static bool turn(struct drv *drv)
 	return !all_ended(drv);
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 /* Which frames wake the loop, and until when. */
 static int64_t settle_bus(const struct drv *drv, struct drv_bus *bus)
 {
@@ -152,20 +148,20 @@ static int64_t settle_bus(const struct drv *drv, struct drv_bus *bus)
 	rest_ns = drv->setup.rule.kind == DRV_TICK_FRAME ? 0 : drv_bus_rest_ns(bus, drv->now_ns);
 	if (!bus_wake_by(bus->bus, rest_ns ? BUS_WAKE_NONE : BUS_WAKE_OTHERS) || !rest_ns)
 		return slots_bus_next_ns(&bus->pump);
-	return earlier(rest_ns, slots_bus_next_ns(&bus->pump));
+	return num_min(rest_ns, slots_bus_next_ns(&bus->pump));
 }
 
 static int64_t next_ns(struct drv *drv)
 {
 	/* With ticks on references the look waits for the next tick, for which the early wake warms the caches. */
-	const int64_t tick_ns = earlier(drv_tick_next_ns(&drv->tick), drv->wake_ns);
-	const int64_t exact = earlier(tick_ns, drv->estop_ns + ESTOP_READ_NS);
+	const int64_t tick_ns = num_min(drv_tick_next_ns(&drv->tick), drv->wake_ns);
+	const int64_t exact = num_min(tick_ns, drv->estop_ns + ESTOP_READ_NS);
 	int64_t next = drv_ask_next_ns(&drv->asks);
 
 	for (struct drv_bus *bus = drv->buses; bus < drv->buses + drv->buses_n; bus++)
-		next = earlier(next, settle_bus(drv, bus));
+		next = num_min(next, settle_bus(drv, bus));
 	clock_set_rough(drv->set, next < exact);
-	return earlier(next, exact);
+	return num_min(next, exact);
 }
 
 static void wake(struct drv *drv, uint32_t by)

@@ -9,6 +9,7 @@
  * A pause of this process counts as long as it was.  That of a wire counts for WIRE_MOST_NS: a canwire or a simulator
  * that hangs is a fault.
  */
+#include "config/base/num.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/paused_text.h"
 
@@ -29,11 +30,6 @@ static void count(struct drv *drv, const struct drv_bus *bus, int64_t was_ns, in
 		drv->paused.until_ns = now_ns;
 		drv->paused.bus = bus;
 	}
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
 }
 
 static void add(struct drv *drv, struct drv_bus *bus, int64_t from_ns, int64_t to_ns)
@@ -81,7 +77,7 @@ static bool notice_wire(struct drv *drv, struct drv_bus *bus, int64_t now_ns)
 		bus->pause_begun_ns = bus->pause_seen_ns = since_ns;
 	was_ns = bus->pause_seen_ns - bus->pause_begun_ns;
 	bus->pause_seen_ns = now_ns;
-	to_ns = earlier(now_ns, bus->pause_begun_ns + WIRE_MOST_NS);
+	to_ns = num_min(now_ns, bus->pause_begun_ns + WIRE_MOST_NS);
 	add(drv, bus, bus->pause_begun_ns, to_ns);
 	count(drv, bus, was_ns, to_ns - bus->pause_begun_ns, to_ns);
 	if (drv->up && now_ns - bus->pause_begun_ns >= DRV_FROZEN_NS)

@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "config/base/num.h"
 #include "daemons/drv/drv_ref.h"
 
 #define TICK_MIN_S 1e-9	  /* no time has passed */
@@ -38,7 +39,7 @@ void drv_ref_tighten(struct drv_ref_limits *limits, const struct drv_ref_limits 
 void drv_ref_margin(struct drv_ref_limits *limits, double share)
 {
 	double range_rad = limits->position_max_rad - limits->position_min_rad;
-	double margin_rad = fmin(fmax(share, 0), 0.5) * range_rad;
+	double margin_rad = num_clamp(share, 0, 0.5) * range_rad;
 
 	/* An open range has no share of itself, an empty one none to give away. */
 	if (!isfinite(range_rad) || range_rad < 0)
@@ -55,11 +56,6 @@ static bool limits_usable(const struct drv_ref_limits *l)
 }
 
 /* ---- arithmetic ---- */
-
-static double within(double value, double min, double max)
-{
-	return fmin(fmax(value, min), max);
-}
 
 static bool usable(double value)
 {
@@ -100,13 +96,13 @@ static double next_velocity(const struct drv_ref_limits *l, double wanted_rad_s,
 {
 	double above_rad = l->position_max_rad - position_rad, below_rad = position_rad - l->position_min_rad;
 	double most = change(l->acceleration_rad_s2, dt_s);
-	double v = within(wanted_rad_s, -l->velocity_rad_s, l->velocity_rad_s);
+	double v = num_clamp(wanted_rad_s, -l->velocity_rad_s, l->velocity_rad_s);
 
-	v = within(v, -stoppable(below_rad, l->acceleration_rad_s2, dt_s),
-		   stoppable(above_rad, l->acceleration_rad_s2, dt_s));
-	v = within(v, last_rad_s - most, last_rad_s + most);
-	v = within(v, -l->velocity_rad_s, l->velocity_rad_s); /* it may have been narrowed */
-	return within(v, -fastest_within(below_rad, dt_s), fastest_within(above_rad, dt_s));
+	v = num_clamp(v, -stoppable(below_rad, l->acceleration_rad_s2, dt_s),
+		      stoppable(above_rad, l->acceleration_rad_s2, dt_s));
+	v = num_clamp(v, last_rad_s - most, last_rad_s + most);
+	v = num_clamp(v, -l->velocity_rad_s, l->velocity_rad_s); /* it may have been narrowed */
+	return num_clamp(v, -fastest_within(below_rad, dt_s), fastest_within(above_rad, dt_s));
 }
 
 /* ---- modes: each goes on from joint->last ---- */
@@ -127,11 +123,11 @@ static struct drv_ref_command ramp_position(struct drv_ref_joint *joint, const s
 static struct drv_ref_command go_to(struct drv_ref_joint *joint, const struct drv_ref_limits *l, double position_rad,
 				    double dt_s)
 {
-	double target_rad = within(position_rad, l->position_min_rad, l->position_max_rad);
+	double target_rad = num_clamp(position_rad, l->position_min_rad, l->position_max_rad);
 	double distance_rad, towards_rad_s;
 
-	target_rad = within(target_rad, joint->target_rad - l->step_rad, joint->target_rad + l->step_rad);
-	joint->target_rad = within(target_rad, -VALUE_MAX, VALUE_MAX);
+	target_rad = num_clamp(target_rad, joint->target_rad - l->step_rad, joint->target_rad + l->step_rad);
+	joint->target_rad = num_clamp(target_rad, -VALUE_MAX, VALUE_MAX);
 	distance_rad = joint->target_rad - joint->last.position_rad;
 	towards_rad_s = stoppable(fabs(distance_rad), l->acceleration_rad_s2, dt_s);
 	return ramp_position(joint, l, copysign(towards_rad_s, distance_rad), dt_s);
@@ -161,10 +157,10 @@ static struct drv_ref_command ramp_current(const struct drv_ref_joint *joint, co
 	double stop_rad = measured_rad + measured_rad_s * fabs(measured_rad_s) / (2 * l->acceleration_rad_s2);
 	double min_a = stop_rad <= l->position_min_rad || measured_rad_s <= -l->velocity_rad_s ? 0 : -l->current_a;
 	double max_a = stop_rad >= l->position_max_rad || measured_rad_s >= l->velocity_rad_s ? 0 : l->current_a;
-	double a = within(current_a, joint->last.current_a - most, joint->last.current_a + most);
+	double a = num_clamp(current_a, joint->last.current_a - most, joint->last.current_a + most);
 
 	/* Last, so that it applies at once: too much current heats, outward current breaks. */
-	return (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = within(a, min_a, max_a) };
+	return (struct drv_ref_command){ .mode = MSG_MODE_CURRENT, .current_a = num_clamp(a, min_a, max_a) };
 }
 
 /* ---- a joint ---- */
@@ -233,10 +229,10 @@ static struct drv_ref_command brake(const struct drv_ref_joint *joint, const str
 		joint->begun && joint->last.mode == MSG_MODE_VELOCITY ? joint->last.velocity_rad_s : 0;
 	const double most = change(l->acceleration_rad_s2, dt_s);
 
-	const double next_rad_s = last_rad_s - within(last_rad_s, -most, most);
+	const double next_rad_s = last_rad_s - num_clamp(last_rad_s, -most, most);
 
 	return (struct drv_ref_command){ .mode = MSG_MODE_VELOCITY,
-					 .velocity_rad_s = within(next_rad_s, -l->velocity_rad_s, l->velocity_rad_s),
+					 .velocity_rad_s = num_clamp(next_rad_s, -l->velocity_rad_s, l->velocity_rad_s),
 					 .begins = !joint->begun,
 					 .stops = true };
 }
@@ -285,12 +281,12 @@ struct drv_ref_command drv_ref_joint(struct drv_ref_joint *joint, const struct d
 	}
 	/* A joint that is to stop gets no higher speed than before: the sample may be older than the last command. */
 	if (begins && !want && joint->begun && joint->last.mode == MSG_MODE_VELOCITY)
-		measured_rad_s = within(measured_rad_s, fmin(joint->last.velocity_rad_s, 0),
-					fmax(joint->last.velocity_rad_s, 0));
+		measured_rad_s = num_clamp(measured_rad_s, fmin(joint->last.velocity_rad_s, 0),
+					   fmax(joint->last.velocity_rad_s, 0));
 	if (begins)
 		drv_ref_begin(joint, measured_rad, measured_rad_s, measured_a);
 	if (joint->last.mode == MSG_MODE_NONE) /* a glitch of a measurement must not become a command */
-		joint->last.velocity_rad_s = within(joint->last.velocity_rad_s, -l.velocity_rad_s, l.velocity_rad_s);
+		joint->last.velocity_rad_s = num_clamp(joint->last.velocity_rad_s, -l.velocity_rad_s, l.velocity_rad_s);
 
 	if (!want)
 		joint->last = stop(joint, &l, mode, safe, dt_s);

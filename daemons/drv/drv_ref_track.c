@@ -6,12 +6,8 @@
  */
 #include <math.h>
 
+#include "config/base/num.h"
 #include "daemons/drv/drv_ref.h"
-
-static double within(double value, double min, double max)
-{
-	return fmin(fmax(value, min), max);
-}
 
 /* By how much the velocity may change in dt_s; without a limit also when no time has passed. */
 static double change_rad_s(const struct drv_ref_limits *l, const struct drv_ref_at *at)
@@ -34,8 +30,8 @@ static double stoppable(double room_rad, const struct drv_ref_limits *l, const s
 static double stoppable_between(double velocity_rad_s, double min_rad, double max_rad, const struct drv_ref_limits *l,
 				const struct drv_ref_at *at)
 {
-	return within(velocity_rad_s, -stoppable(at->position_rad - min_rad, l, at),
-		      stoppable(max_rad - at->position_rad, l, at));
+	return num_clamp(velocity_rad_s, -stoppable(at->position_rad - min_rad, l, at),
+			 stoppable(max_rad - at->position_rad, l, at));
 }
 
 /* Where the joint is now is compared with where the ramp is now: the command is where it will be. */
@@ -54,7 +50,7 @@ static bool begin(struct drv_ref_track *track, const struct drv_ref_limits *l, c
 	track->on = true;
 	track->followed = false;
 	track->velocity_rad_s =
-		isfinite(at->velocity_rad_s) ? within(at->velocity_rad_s, -l->velocity_rad_s, l->velocity_rad_s) : 0;
+		isfinite(at->velocity_rad_s) ? num_clamp(at->velocity_rad_s, -l->velocity_rad_s, l->velocity_rad_s) : 0;
 	return true;
 }
 
@@ -64,14 +60,15 @@ static double met(const struct drv_ref_track *track, double wanted_rad_s, double
 {
 	if (!isfinite(wanted_rad_s))
 		return 0;
-	return within(wanted_rad_s, fmin(track->velocity_rad_s, 0) - change, fmax(track->velocity_rad_s, 0) + change);
+	return num_clamp(wanted_rad_s, fmin(track->velocity_rad_s, 0) - change,
+			 fmax(track->velocity_rad_s, 0) + change);
 }
 
 /* If limits contradict each other or the measurement is not a number, only standing still is safe. */
 static double limited_command(struct drv_ref_track *track, const struct drv_ref_limits *l, double value)
 {
 	track->velocity_rad_s =
-		isfinite(value) && l->velocity_rad_s >= 0 ? within(value, -l->velocity_rad_s, l->velocity_rad_s) : 0;
+		isfinite(value) && l->velocity_rad_s >= 0 ? num_clamp(value, -l->velocity_rad_s, l->velocity_rad_s) : 0;
 	return track->velocity_rad_s;
 }
 
@@ -83,7 +80,7 @@ double drv_ref_track_stand(struct drv_ref_track *track, const struct drv_ref_lim
 	begin(track, limits, at);
 	track->bias_rad = 0;
 	return limited_command(track, limits,
-			       within(0, track->velocity_rad_s - change, track->velocity_rad_s + change));
+			       num_clamp(0, track->velocity_rad_s - change, track->velocity_rad_s + change));
 }
 
 /* While a ramp comes to rest, the joint is not faster than the ramp, or brakes until it is not. */
@@ -92,7 +89,7 @@ static double slower(const struct drv_ref_track *track, const struct drv_ref_com
 {
 	const double most = fmax(fabs(command->velocity_rad_s), fabs(track->velocity_rad_s) - change);
 
-	return command->stops && command->velocity_rad_s != 0 ? within(value, -most, most) : value;
+	return command->stops && command->velocity_rad_s != 0 ? num_clamp(value, -most, most) : value;
 }
 
 static double track_position(struct drv_ref_track *track, const struct drv_ref_joint *joint,
@@ -107,7 +104,7 @@ static double track_position(struct drv_ref_track *track, const struct drv_ref_j
 	if (track->followed && command->stops)
 		track->bias_rad = bias(command, at);
 	if (!command->stops)
-		track->bias_rad -= within(track->bias_rad, -fade_rad, fade_rad);
+		track->bias_rad -= num_clamp(track->bias_rad, -fade_rad, fade_rad);
 	v = command->velocity_rad_s;
 	if (at->fresh)
 		v += at->gain_1_s * (bias(command, at) - track->bias_rad);
@@ -115,8 +112,8 @@ static double track_position(struct drv_ref_track *track, const struct drv_ref_j
 		return 0;
 	if (!command->stops && at->fresh)
 		v = stoppable_between(v, joint->target_rad, joint->target_rad, l, at);
-	v = within(v, -l->velocity_rad_s, l->velocity_rad_s);
-	v = within(v, track->velocity_rad_s - change, track->velocity_rad_s + change);
+	v = num_clamp(v, -l->velocity_rad_s, l->velocity_rad_s);
+	v = num_clamp(v, track->velocity_rad_s - change, track->velocity_rad_s + change);
 	v = stoppable_between(v, l->position_min_rad, l->position_max_rad, l, at);
 	return slower(track, command, v, change);
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/base/num.h"
+
 /* ---- the hold ---- */
 
 static void release(struct joy *joy)
@@ -51,7 +53,7 @@ static double normed(const struct joy_axis *axis, int32_t value)
 	const double middle = (axis->low + axis->high) / 2, half = (axis->high - axis->low) / 2;
 	const double x = half > 0 ? (value - middle) / half : 0;
 
-	return fmin(fmax(x, -1), 1);
+	return num_clamp(x, -1, 1);
 }
 
 static void move_axes(struct joy *joy, uint16_t code, int32_t value)

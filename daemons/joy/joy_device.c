@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/base/ns.h"
+
 #define FILE_PREFIX "file:"
 #define FILE_RANGE 32767
 #define EVENTS_MAX 256 /* in one tick; a device that sends more is read on in the next */
@@ -88,7 +90,7 @@ static int read_evdev(struct joy_device *d, struct joy *joy, int64_t now_ns)
 
 static int64_t time_of(const struct input_event *ev)
 {
-	return (int64_t)ev->input_event_sec * 1000000000 + (int64_t)ev->input_event_usec * 1000;
+	return (int64_t)ev->input_event_sec * NS_PER_S + (int64_t)ev->input_event_usec * NS_PER_US;
 }
 
 /* Writers of a FIFO put whole events: PIPE_BUF is larger. */

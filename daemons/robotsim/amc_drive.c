@@ -5,6 +5,7 @@
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
+#include "config/base/num.h"
 
 #define STEP_S (AMC_STEP_NS * 1e-9)
 #define RESISTIVE_SHARE 0.225 /* of the supply, which the peak current needs: 60 A at 0.09 ohm of 24 V */
@@ -134,7 +135,7 @@ static double velocity_loop(struct amc_drive *d, double wanted, double limit_a)
 	const double part_a = d->settings.velocity_gain * error;
 
 	d->integral_a += part_a * STEP_S / INTEGRAL_S;
-	d->integral_a = fmin(fmax(d->integral_a, -limit_a), limit_a);
+	d->integral_a = num_clamp(d->integral_a, -limit_a, limit_a);
 	return part_a + d->integral_a;
 }
 
@@ -165,7 +166,7 @@ static void control_current(struct amc_drive *d)
 	const double excess = s->peak_a * s->peak_a - s->continuous_a * s->continuous_a;
 	const bool exhausted = d->heat >= excess * (double)s->i2t_ns * 1e-9;
 	const double limit_a = exhausted ? s->continuous_a : s->peak_a, wanted_a = wanted_current(d, limit_a);
-	const double allowed_a = fmin(fmax(wanted_a, -limit_a), limit_a);
+	const double allowed_a = num_clamp(wanted_a, -limit_a, limit_a);
 
 	d->limited = allowed_a != wanted_a;
 	d->current_a += (allowed_a - d->current_a) * share(s->current_lag_ns);

@@ -2,9 +2,10 @@
 #include <math.h>
 
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
+#include "config/base/num.h"
 #include "daemons/robotsim/amc_drive.h"
 
-#define MS_NS INT64_C(1000000)
 #define OVER_VOLTAGE_V 88 /* the limit, Kov */
 
 static const struct od_object objects[] = {
@@ -91,7 +92,7 @@ static uint32_t current_raw(const struct amc_drive *d)
 {
 	const double raw = d->current_a * 0x2000 / d->settings.peak_a;
 
-	return (uint32_t)lround(fmin(fmax(raw, INT16_MIN), INT16_MAX));
+	return (uint32_t)lround(num_clamp(raw, INT16_MIN, INT16_MAX));
 }
 
 static uint32_t value_of(void *of, const struct od_object *o, uint32_t stored)
@@ -138,7 +139,7 @@ static uint32_t value_of(void *of, const struct od_object *o, uint32_t stored)
 static uint32_t written(void *of, const struct od_object *o, uint32_t value)
 {
 	struct amc_drive *d = of;
-	const int64_t due_ns = value ? d->t_ns + value * MS_NS : CLOCK_NEVER;
+	const int64_t due_ns = value ? d->t_ns + value * NS_PER_MS : CLOCK_NEVER;
 
 	switch (AMC_KEY(o->index, o->sub)) {
 	case AMC_KEY(0x2058, 8): /* 1, then 0: the position becomes the preset */

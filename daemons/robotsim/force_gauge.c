@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/base/num.h"
 #include "daemons/gauge/gauged_settings.h"
 #include "daemons/robotsim/sim.h"
 
@@ -108,7 +109,7 @@ static void sample(struct force_gauge *g, int64_t now_ns, struct frame *f)
 	*f = (struct frame){ .id = SAMPLE_ID + g->node, .len = 7 };
 	for (unsigned int i = 0; i < AXES; i++) {
 		const double counts = (g->force[i] - g->bias[i]) / (factors_nn[i] * 1e-9);
-		const uint16_t word = (uint16_t)(int16_t)lround(fmin(fmax(counts, INT16_MIN), INT16_MAX));
+		const uint16_t word = (uint16_t)(int16_t)lround(num_clamp(counts, INT16_MIN, INT16_MAX));
 
 		f->data[2 * i] = (uint8_t)word;
 		f->data[2 * i + 1] = (uint8_t)(word >> 8);

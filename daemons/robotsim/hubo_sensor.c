@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/base/num.h"
 #include "daemons/robotsim/hubo_boards.h"
 #include "daemons/robotsim/sim_random.h"
 
@@ -69,7 +70,7 @@ int hubo_sensor_load(struct sim *sim, const struct robot_device *device, const s
 
 static void put(struct frame *f, double value)
 {
-	const int value16 = (int)lround(fmin(fmax(value, INT16_MIN), INT16_MAX));
+	const int value16 = (int)lround(num_clamp(value, INT16_MIN, INT16_MAX));
 
 	f->data[f->len++] = (uint8_t)value16;
 	f->data[f->len++] = (uint8_t)(value16 >> 8);

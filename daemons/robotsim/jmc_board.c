@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "channels/clock/clock.h"
+#include "config/base/num.h"
 #include "daemons/robotsim/sim_random.h"
 
 #define COMMAND_ID 0x001
@@ -73,8 +74,8 @@ void jmc_board_start(void *state, int64_t t_ns)
 	for (unsigned int i = 0; i < b->motors_n; i++) {
 		b->motor[i].model = &b->model[i];
 		b->motor[i].bounds = &b->bounds[i];
-		b->motor[i].counts = fmin(fmax(s->position_rad * b->model[i].counts_per_rad, b->model[i].ends[0]),
-					  b->model[i].ends[1]);
+		b->motor[i].counts = num_clamp(s->position_rad * b->model[i].counts_per_rad, b->model[i].ends[0],
+					       b->model[i].ends[1]);
 	}
 	boot(b, t_ns);
 	b->no_power = !s->power;

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "config/base/num.h"
+
 #define INDEX_SHARE 0.25 /* of the velocity to the limit, on the way back to the index */
 
 void jmc_home_start(struct jmc_home *h, const struct jmc_home_order *order, double counts)
@@ -60,7 +62,7 @@ double jmc_home_step(struct jmc_home *h, const struct jmc_home_sense *s)
 		h->phase = JMC_HOME_DONE;
 		return 0;
 	}
-	return fmin(fmax(left / s->step_s, -h->order.to_offset), h->order.to_offset);
+	return num_clamp(left / s->step_s, -h->order.to_offset, h->order.to_offset);
 }
 
 bool jmc_home_runs(const struct jmc_home *h)

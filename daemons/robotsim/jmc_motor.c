@@ -3,15 +3,12 @@
 
 #include <math.h>
 
+#include "config/base/num.h"
+
 #define SERVO_HZ 20.0	   /* bandwidth of its position loop */
 #define TORQUE_NM 50.0	   /* at full duty, at rest; less in proportion to its speed */
 #define SPEED_A_S_RAD 0.01 /* of its current, with the speed of the joint */
 #define STALL_A 3.0	   /* of its current, at full duty against an end */
-
-static double clamp(double value, double min, double max)
-{
-	return fmax(min, fmin(max, value));
-}
 
 static double encoder(const struct jmc_motor *m)
 {
@@ -20,7 +17,7 @@ static double encoder(const struct jmc_motor *m)
 
 int32_t jmc_motor_reported(const struct jmc_motor *m)
 {
-	return (int32_t)llround(clamp(encoder(m) - m->zero, INT32_MIN, INT32_MAX));
+	return (int32_t)llround(num_clamp(encoder(m) - m->zero, INT32_MIN, INT32_MAX));
 }
 
 bool jmc_motor_switch(const struct jmc_motor *m)
@@ -68,7 +65,7 @@ void jmc_motor_pwm(struct jmc_motor *m, double duty)
 		return;
 	jmc_motor_off(m);
 	m->how = JMC_PWM;
-	m->duty = clamp(duty, -100, 100);
+	m->duty = num_clamp(duty, -100, 100);
 }
 
 void jmc_motor_home(struct jmc_motor *m, const struct jmc_home_order *order)
@@ -149,8 +146,8 @@ static void drive(struct jmc_motor *m, double velocity, double step_s)
 	const double before = m->counts;
 
 	velocity += load(m, step_s);
-	m->velocity += clamp(clamp(velocity, -most, most) - m->velocity, -change, change);
-	m->counts = m->jammed ? before : clamp(before + m->velocity * step_s, w->ends[0], w->ends[1]);
+	m->velocity += num_clamp(num_clamp(velocity, -most, most) - m->velocity, -change, change);
+	m->counts = m->jammed ? before : num_clamp(before + m->velocity * step_s, w->ends[0], w->ends[1]);
 	m->stalled = velocity != 0 && m->counts == before;
 	if (m->stalled)
 		m->velocity = 0;
@@ -166,7 +163,7 @@ static void servo(struct jmc_motor *m, bool measured, double nominal_s, double s
 	jmc_path_step(&m->path, measured);
 	ahead = (m->path.at - before) / nominal_s;
 	error = before - (encoder(m) - m->zero);
-	m->duty = clamp(100 * (ahead + 2 * M_PI * SERVO_HZ * error) / most, -100, 100);
+	m->duty = num_clamp(100 * (ahead + 2 * M_PI * SERVO_HZ * error) / most, -100, 100);
 	drive(m, ahead + 2 * M_PI * SERVO_HZ * error, step_s);
 	if (fabs(ahead) > most)
 		jmc_motor_trip(m, JMC_VELOCITY);

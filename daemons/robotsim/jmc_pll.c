@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "config/base/num.h"
+
 #define SETTLE_NS INT64_C(1000000000)
 
 void jmc_pll_start(struct jmc_pll *p, const struct jmc_pll_settings *settings, int64_t nominal_ns, int64_t t_ns)
@@ -51,7 +53,7 @@ static void correct(struct jmc_pll *p, int64_t t_ns)
 	p->tick_ns += llround(2 * p->settings.damping * turn * p->error_ns);
 	if (p->tick_ns <= t_ns)
 		p->tick_ns = t_ns + 1;
-	p->period_ns = fmin(fmax(p->period_ns + turn * turn * p->error_ns, shortest), longest);
+	p->period_ns = num_clamp(p->period_ns + turn * turn * p->error_ns, shortest, longest);
 }
 
 /* Ticks begin with this arrival. */

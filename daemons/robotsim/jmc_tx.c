@@ -1,6 +1,7 @@
 /* jmc_tx.c: what a simulated joint board of Hubo says. */
 #include <math.h>
 
+#include "config/base/num.h"
 #include "daemons/robotsim/jmc_board.h"
 
 static void put(uint8_t *to, uint32_t value, unsigned int bytes)
@@ -80,7 +81,7 @@ static void status(const struct jmc_board *b, struct frame *f)
 
 static uint8_t byte(double value)
 {
-	return (uint8_t)llround(fmin(fmax(value, 0), 255));
+	return (uint8_t)llround(num_clamp(value, 0, 255));
 }
 
 static void currents(const struct jmc_board *b, struct frame *f)

@@ -3,12 +3,9 @@
 
 #include <math.h>
 
-#define HIT_HALVINGS 50 /* to find when it meets an end */
+#include "config/base/num.h"
 
-static double clamp(double value, double min, double max)
-{
-	return fmax(min, fmin(max, value));
-}
+#define HIT_HALVINGS 50 /* to find when it meets an end */
 
 static int sign(double value)
 {
@@ -27,11 +24,11 @@ double joint_motor_nm(struct joint *j, const struct joint_drive *d)
 		return d->value;
 	if (d->how != JOINT_CURRENT)
 		return 0;
-	j->current = clamp(d->value, -d->current_max, d->current_max);
+	j->current = num_clamp(d->value, -d->current_max, d->current_max);
 	j->limited = j->current != d->value;
 	if (sign(j->current) == sign(j->velocity))
 		share = (j->velocity_none - fabs(j->velocity)) / (j->velocity_none - j->velocity_full);
-	j->current *= clamp(share, 0, 1);
+	j->current *= num_clamp(share, 0, 1);
 	return j->torque_per_a * j->current;
 }
 

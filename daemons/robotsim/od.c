@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
+#include "config/base/num.h"
 #include "daemons/robotsim/od_inside.h"
 
-#define MS_NS INT64_C(1000000)
 #define DISABLED 0x80000000u
 #define LAST_SYNC_TYPE 0xF0
 #define ON_CHANGE 0xFF
@@ -138,7 +139,7 @@ static void received(struct od *od, struct od_channel *c, const struct frame *f,
 	}
 	for (unsigned int i = 0; i < f->len && i < 8; i++)
 		data |= (uint64_t)f->data[i] << 8 * i;
-	c->due_ns = c->event_ms ? t_ns + c->event_ms * MS_NS : CLOCK_NEVER;
+	c->due_ns = c->event_ms ? t_ns + c->event_ms * NS_PER_MS : CLOCK_NEVER;
 	c->waiting = c->type <= LAST_SYNC_TYPE;
 	c->waits = data;
 	if (!c->waiting)
@@ -241,7 +242,7 @@ static void nmt(struct od *od, const struct frame *f, int64_t t_ns)
 
 			c->syncs = 0;
 			if (od->device->pdos[k].tx && c->type > LAST_SYNC_TYPE && c->event_ms)
-				c->due_ns = t_ns + c->event_ms * MS_NS;
+				c->due_ns = t_ns + c->event_ms * NS_PER_MS;
 		}
 		break;
 	case 0x02:
@@ -267,7 +268,7 @@ static void guarded(struct od *od, int64_t t_ns)
 	const int64_t life_ms = (int64_t)od_value(od, 0x100C, 0) * od_value(od, 0x100D, 0);
 
 	od->guard_toggle = !od->guard_toggle;
-	od->guard_ns = life_ms ? t_ns + life_ms * MS_NS : CLOCK_NEVER;
+	od->guard_ns = life_ms ? t_ns + life_ms * NS_PER_MS : CLOCK_NEVER;
 	od_queue(od, 0x700 + od->node, &state, 1, t_ns + od->pdo_ns);
 }
 
@@ -277,7 +278,7 @@ static void heard(struct od *od, unsigned int node, int64_t t_ns)
 		const uint32_t consumer = od_value(od, 0x1016, i + 1);
 
 		if (consumer >> 16 == node && consumer & 0xFFFF)
-			od->consumer_ns[i] = t_ns + (consumer & 0xFFFF) * MS_NS;
+			od->consumer_ns[i] = t_ns + (consumer & 0xFFFF) * NS_PER_MS;
 	}
 }
 
@@ -327,13 +328,14 @@ static void advance_pdo(struct od *od, size_t k, int64_t t_ns)
 			continue;
 		}
 		od_transmit(od, k, c->due_ns);
-		c->due_ns = od->nmt == OD_OPERATIONAL && c->event_ms ? c->due_ns + c->event_ms * MS_NS : CLOCK_NEVER;
+		c->due_ns =
+			od->nmt == OD_OPERATIONAL && c->event_ms ? c->due_ns + c->event_ms * NS_PER_MS : CLOCK_NEVER;
 	}
 }
 
 void od_advance(struct od *od, int64_t t_ns)
 {
-	const int64_t period_ns = (int64_t)od_value(od, 0x1017, 0) * MS_NS;
+	const int64_t period_ns = (int64_t)od_value(od, 0x1017, 0) * NS_PER_MS;
 
 	if (od->nmt == OD_BOOT && od->booted_ns <= t_ns) {
 		od->nmt = OD_PRE_OPERATIONAL;
@@ -365,11 +367,6 @@ bool od_is_guarded(const struct od *od)
 	return guarded;
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 int64_t od_next_ns(const struct od *od)
 {
 	int64_t next_ns = od->queue_n ? od->queue[0].t_ns : CLOCK_NEVER;
@@ -378,11 +375,11 @@ int64_t od_next_ns(const struct od *od)
 		return CLOCK_NEVER;
 	if (od->nmt == OD_BOOT)
 		return od->booted_ns;
-	next_ns = earlier(next_ns, earlier(od->heartbeat_ns, od->guard_ns));
+	next_ns = num_min(next_ns, num_min(od->heartbeat_ns, od->guard_ns));
 	for (size_t i = 0; i < OD_CONSUMERS_MAX; i++)
-		next_ns = earlier(next_ns, od->consumer_ns[i]);
+		next_ns = num_min(next_ns, od->consumer_ns[i]);
 	for (size_t k = 0; k < od->device->pdos_n; k++)
-		next_ns = earlier(next_ns, od->pdo[k].due_ns);
+		next_ns = num_min(next_ns, od->pdo[k].due_ns);
 	return next_ns;
 }
 

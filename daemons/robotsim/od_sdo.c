@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
 #include "daemons/robotsim/od_inside.h"
 
 #define ABORT_TOGGLE 0x05030000u
@@ -16,8 +17,6 @@
 
 #define DISABLED 0x80000000u
 #define COB_BITS (DISABLED | 0x40000000u | FRAME_STD_MASK)
-#define MS_NS INT64_C(1000000)
-
 static uint32_t get32(const uint8_t *at)
 {
 	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -134,7 +133,7 @@ static uint32_t pdo_set(struct od *od, const struct locked_socket *at, uint8_t s
 		return 0;
 	case 5: /* that of a RPDO counts from its next frame on */
 		c->event_ms = (uint16_t)value;
-		c->due_ns = value && at->pdo->tx ? t_ns + value * MS_NS : CLOCK_NEVER;
+		c->due_ns = value && at->pdo->tx ? t_ns + value * NS_PER_MS : CLOCK_NEVER;
 		return 0;
 	default:
 		return ABORT_READ_ONLY;
@@ -155,7 +154,7 @@ static uint32_t absent(struct od *od, uint16_t index)
 static void acted_on(struct od *od, uint16_t index, uint8_t sub, uint32_t value, int64_t t_ns)
 {
 	if (index == 0x1017)
-		od->heartbeat_ns = value ? t_ns + value * MS_NS : CLOCK_NEVER;
+		od->heartbeat_ns = value ? t_ns + value * NS_PER_MS : CLOCK_NEVER;
 	if (index == 0x1016 && sub && sub <= OD_CONSUMERS_MAX)
 		od->consumer_ns[sub - 1] = CLOCK_NEVER; /* from the next heartbeat on */
 	if (index == 0x100C || index == 0x100D)

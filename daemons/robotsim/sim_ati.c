@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/base/num.h"
 #include "daemons/ft/ftd_settings.h"
 #include "daemons/robotsim/sim.h"
 #include "daemons/robotsim/sim_random.h"
@@ -87,7 +88,7 @@ static void measure(struct ati *a, uint16_t gauges[6])
 	for (unsigned int i = 0; i < 6; i++) {
 		const double counts = load[i] - u[i] * along / across + a->noise * sim_random_normal(&a->random);
 
-		gauges[i] = (uint16_t)(int16_t)lround(fmin(fmax(counts, INT16_MIN), INT16_MAX));
+		gauges[i] = (uint16_t)(int16_t)lround(num_clamp(counts, INT16_MIN, INT16_MAX));
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/base/num.h"
 #include "daemons/robotsim/sim.h"
 
 #define BATCH 16
@@ -141,11 +142,6 @@ void sim_close(struct sim *sim)
 		close_line(&sim->ears[i].line);
 }
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 int64_t sim_next_ns(const struct sim *sim)
 {
 	int64_t next_ns = CLOCK_NEVER;
@@ -155,12 +151,12 @@ int64_t sim_next_ns(const struct sim *sim)
 
 		if (!unit->line.bus)
 			continue;
-		next_ns = earlier(next_ns, bus_next_ns(unit->line.bus));
-		next_ns = earlier(next_ns, unit->holds ? unit->retry_ns : unit->kind->next_ns(unit->state));
+		next_ns = num_min(next_ns, bus_next_ns(unit->line.bus));
+		next_ns = num_min(next_ns, unit->holds ? unit->retry_ns : unit->kind->next_ns(unit->state));
 	}
 	for (size_t i = 0; i < sim->ears_n; i++)
 		if (sim->ears[i].line.bus)
-			next_ns = earlier(next_ns, bus_next_ns(sim->ears[i].line.bus));
+			next_ns = num_min(next_ns, bus_next_ns(sim->ears[i].line.bus));
 	return next_ns;
 }
 

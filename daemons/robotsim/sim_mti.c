@@ -1,6 +1,7 @@
 /* sim_mti.c: the frames of a simulated Xsens MTi, written from hw-docs/devices/imu.md. */
 #include <math.h>
 
+#include "config/base/num.h"
 #include "daemons/robotsim/imu_unit.h"
 
 #define HEARS 0x7FFu /* nothing that it takes is sent */
@@ -32,7 +33,7 @@ static struct frame words(uint32_t id, const double *values, unsigned int n, dou
 
 	for (unsigned int i = 0; i < n; i++) {
 		const double counts = round(values[i] * counts_per);
-		const uint16_t word = (uint16_t)(int16_t)fmin(fmax(counts, INT16_MIN), INT16_MAX);
+		const uint16_t word = (uint16_t)(int16_t)num_clamp(counts, INT16_MIN, INT16_MAX);
 
 		if (counts > INT16_MAX || counts < INT16_MIN)
 			*status |= clip << i;

@@ -1,6 +1,7 @@
 /* sim_orion.c: the cells of a simulated battery on the bus, written from hw-docs/devices/bms.md. */
 #include <math.h>
 
+#include "config/base/num.h"
 #include "daemons/robotsim/sim_pylon.h"
 
 #define CELL_MOHM 2.5
@@ -8,7 +9,7 @@
 
 static void word(struct frame *f, unsigned int at, double value)
 {
-	const unsigned int w = (unsigned int)lround(fmin(fmax(value, 0), 65535));
+	const unsigned int w = (unsigned int)lround(num_clamp(value, 0, 65535));
 
 	f->data[at] = (uint8_t)(w / 256);
 	f->data[at + 1] = (uint8_t)(w % 256);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config/base/num.h"
 #include "daemons/robotsim/sim_random.h"
 
 #define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
@@ -96,7 +97,7 @@ static void advance(void *state, int64_t t_ns)
 
 	if (t_ns <= u->t_ns)
 		return;
-	u->charge = fmin(fmax(u->charge - u->load_a * s / 3600 / u->capacity_ah, 0), 1);
+	u->charge = num_clamp(u->charge - u->load_a * s / 3600 / u->capacity_ah, 0, 1);
 	u->temperature_c = warm_c + (u->temperature_c - warm_c) * exp(-s * 1e9 / (double)u->warms_in_ns);
 	u->drift_v += u->diverge_v_h * s / 3600;
 	u->t_ns = t_ns;
@@ -109,7 +110,7 @@ static struct frame words(uint32_t id, unsigned int n, const double *values)
 	struct frame f = { .id = id, .len = (uint8_t)(2 * n) };
 
 	for (unsigned int i = 0; i < n; i++) {
-		const long w = lround(fmin(fmax(values[i], INT16_MIN), UINT16_MAX));
+		const long w = lround(num_clamp(values[i], INT16_MIN, UINT16_MAX));
 
 		f.data[2 * i] = (uint8_t)(w & 255);
 		f.data[2 * i + 1] = (uint8_t)(w >> 8 & 255);

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "channels/ach/ach_file.h"
+#include "config/base/ns.h"
 #include "launch/achdds/bridge_out.h"
 
 #define BATCH 64	  /* messages of a link before the others have their turn */
 #define LOOK_NS 500000000 /* between two looks whether a channel was removed */
 #define AGAIN_NS 10000000 /* a limited link without news looks again after this, or a quarter of its period */
-#define NS 1000000000
-
 struct link {
 	char name[ACH_CHAN_NAME_MAX], device[ACH_CHAN_NAME_MAX];
 	const struct bridge_file_topic *topic;
@@ -241,7 +240,7 @@ void bridge_out_read(struct bridge_out *p, uint32_t tag, int64_t now_ns)
 /* A link with a rate: its newest message, if it is time. */
 static void take_limited(struct bridge_out *p, struct link *l, int64_t now_ns)
 {
-	const int64_t period_ns = (int64_t)(NS / l->topic->rate);
+	const int64_t period_ns = (int64_t)(NS_PER_S / l->topic->rate);
 	const int64_t again_ns = period_ns / 4 < AGAIN_NS ? period_ns / 4 : AGAIN_NS;
 
 	if (now_ns < l->next_ns)

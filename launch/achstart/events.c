@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
 #include "config/base/utf8.h"
 #include "launch/achstart/events.h"
 
@@ -19,7 +20,7 @@ static int64_t last_written_ns(const struct logs *log)
 
 	if (log->file < 0 || fstat(log->file, &st) || !st.st_size)
 		return now_ns;
-	return now_ns - (real_ns - (st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec));
+	return now_ns - (real_ns - (st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec));
 }
 
 int events_open(struct events *e, struct error_sink *errors)

@@ -9,6 +9,7 @@
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
 #include "config/base/lines.h"
+#include "config/base/num.h"
 #include "daemons/drv/drv_tick.h"
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"
@@ -20,28 +21,23 @@
 
 /* ---- what it publishes ---- */
 
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
 static int64_t silent_ns(const struct supervisor *s, const struct supervised *d, int64_t now_ns)
 {
-	int64_t last_ns = later(s->late_ns, later(d->saved.spawned_ns, d->adopted_ns)), at_ns = 0;
+	int64_t last_ns = num_max(s->late_ns, num_max(d->saved.spawned_ns, d->adopted_ns)), at_ns = 0;
 
 	switch (d->daemon->alive) {
 	case LAUNCH_ALIVE_PROCESS:
 		return 0;
 	case LAUNCH_ALIVE_WATCHDOG:
-		at_ns = later(d->watchdog_ns, s->deaf_ns);
+		at_ns = num_max(d->watchdog_ns, s->deaf_ns);
 		break;
 	case LAUNCH_ALIVE_STATE:
 		at_ns = d->published.there ? d->published.header.t_publish_ns : 0;
 		if (d->published.lost_ns)
-			at_ns = later(at_ns, d->published.lost_ns + REOPEN_NS);
+			at_ns = num_max(at_ns, d->published.lost_ns + REOPEN_NS);
 		break;
 	}
-	return now_ns - later(at_ns, last_ns);
+	return now_ns - num_max(at_ns, last_ns);
 }
 
 /* Reads /proc only for a daemon that is late.  Before it is called hung, looks whether it could be heard. */
@@ -495,7 +491,7 @@ void supervised_check_alive(struct supervisor *s, struct supervised *d, int64_t 
 {
 	const int64_t patience_ns = has_published(d) || d->policy.adopted
 					    ? supervised_dead_after_ns(d)
-					    : later(d->daemon->rules.ready_within_ns, YOUNG_NS);
+					    : num_max(d->daemon->rules.ready_within_ns, YOUNG_NS);
 
 	if (!policy_has_process(&d->policy) || !d->child.pid)
 		return;

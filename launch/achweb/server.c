@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
+#include "config/base/num.h"
 #include "launch/achweb/page_json.h"
 #include "launch/achweb/server.h"
 
@@ -374,11 +375,6 @@ static void read_ready(struct server *s, int64_t now_ns)
 	}
 }
 
-static int64_t sooner(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 int64_t server_turn(struct server *s, int64_t now_ns)
 {
 	int64_t next_ns;
@@ -396,12 +392,12 @@ int64_t server_turn(struct server *s, int64_t now_ns)
 	update_studios(s, now_ns);
 	write_all(s, now_ns);
 	if (used)
-		next_ns = sooner(next_ns, s->look_ns);
+		next_ns = num_min(next_ns, s->look_ns);
 	if (s->studios_n)
-		next_ns = sooner(next_ns, s->studio_ns);
+		next_ns = num_min(next_ns, s->studio_ns);
 	if (s->pending)
-		next_ns = sooner(next_ns, now_ns + RETRY_NS);
+		next_ns = num_min(next_ns, now_ns + RETRY_NS);
 	if (s->clients_n)
-		next_ns = sooner(next_ns, now_ns + SILENT_NS / 10);
+		next_ns = num_min(next_ns, now_ns + SILENT_NS / 10);
 	return next_ns;
 }

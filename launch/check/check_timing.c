@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS_NS 1e6
+#include "config/base/ns.h"
 
 /* Rows keep their order; drivers and buses are numbered as in the launch.  false: no memory, or too many. */
 static bool make_plan(struct traffic *traffic, const struct check_frames *frames, const struct launch *launch)
@@ -64,13 +64,13 @@ static void report(const struct traffic *traffic, unsigned int bus, const struct
 
 	traffic_advice(traffic, bus, advice);
 	if (f->r.response_ns != RESPONSE_NEVER)
-		snprintf(takes, sizeof(takes), "take %.3f ms", (double)f->r.response_ns / MS_NS);
+		snprintf(takes, sizeof(takes), "take %.3f ms", (double)f->r.response_ns / NS_PER_MS);
 	if (b->late > 1)
 		snprintf(others, sizeof(others), ", and %u others may be late", b->late - 1);
 	yaml_error(errors, launch->daemons[f->driver].node,
 		   "bus %s: frame %0*" PRIX32 " may %s, and has to be sent within %.3f ms%s: %s, or write overload: "
 		   "report",
-		   b->name, f->id & FRAME_EXT ? 8 : 3, f->id & ~FRAME_EXT, takes, (double)f->deadline_ns / MS_NS,
+		   b->name, f->id & FRAME_EXT ? 8 : 3, f->id & ~FRAME_EXT, takes, (double)f->deadline_ns / NS_PER_MS,
 		   others, advice);
 }
 

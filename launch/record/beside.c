@@ -8,6 +8,7 @@
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
+#include "config/base/ns.h"
 #include "daemons/drv/realtime.h"
 #include "launch/record/beside.h"
 
@@ -60,7 +61,7 @@ static void join(struct beside *job)
 	job->alive();
 	for (;;) {
 		const int64_t until_ns = clock_real.now() + BEAT_NS;
-		const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+		const struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
 
 		if (pthread_clockjoin_np(job->thread, NULL, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
 			return;

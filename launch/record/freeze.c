@@ -18,6 +18,7 @@
 #include "channels/rec/rec_rotate.h"
 #include "channels/rec/reclog.h"
 #include "channels/rec/writer.h"
+#include "config/base/ns.h"
 #include "config/base/sha256.h"
 #include "config/base/text.h"
 #include "config/settings/options.h"
@@ -185,11 +186,11 @@ static int split_buses(const struct freeze *f, int folder)
 
 static void stamp(char text[64], int64_t real_ns)
 {
-	const time_t seconds = (time_t)(real_ns / 1000000000);
+	const time_t seconds = (time_t)(real_ns / NS_PER_S);
 	struct tm when;
 	const size_t len = strftime(text, 64, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &when));
 
-	snprintf(text + len, 64 - len, ".%06" PRId64 " UTC", real_ns % 1000000000 / 1000);
+	snprintf(text + len, 64 - len, ".%06" PRId64 " UTC", real_ns % NS_PER_S / NS_PER_US);
 }
 
 static int write_incident(const struct freeze *f, int folder)
@@ -407,7 +408,7 @@ int freeze_write(const struct freeze *f, char name[FREEZE_NAME_MAX], struct erro
 {
 	static const char hidden[] = FREEZE_INCOMPLETE;
 	const int64_t real_ns = f->causes[0].t_ns + f->real_ns;
-	const time_t seconds = (time_t)(real_ns / 1000000000);
+	const time_t seconds = (time_t)(real_ns / NS_PER_S);
 	const int at = open(f->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int folder = -1, status = at < 0 ? -errno : 0;
 	struct tm when;
@@ -451,7 +452,7 @@ int64_t freeze_newest(const char *folder)
 		const char *end = strptime(names[i]->d_name, "%Y%m%d-%H%M%S", &when);
 
 		if (end && sscanf(end, ".%3d", &ms) == 1)
-			newest_ns = (int64_t)timegm(&when) * 1000000000 + (int64_t)ms * 1000000;
+			newest_ns = (int64_t)timegm(&when) * NS_PER_S + (int64_t)ms * NS_PER_MS;
 		free(names[i]);
 	}
 	if (n >= 0)

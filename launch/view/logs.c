@@ -11,6 +11,7 @@
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
+#include "config/base/ns.h"
 #include "config/base/safe_path.h"
 #include "launch/view/logs.h"
 
@@ -192,7 +193,7 @@ void logs_say(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
 {
 	char text[LOGS_LINE_MAX + STAMP_MAX + 16];
 	const int64_t real_ns = clock_real_ns() - (clock_now_ns() - t_ns);
-	const time_t seconds = (time_t)(real_ns / 1000000000);
+	const time_t seconds = (time_t)(real_ns / NS_PER_S);
 	struct tm tm;
 	size_t len;
 
