@@ -4,7 +4,7 @@
 
 #include "config/base/num.h"
 #include "daemons/gauge/gauged_settings.h"
-#include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_base.h"
 
 #define ASK_ID 0x2A0u /* + node */
 #define REPLY_ID 0x2C0u
@@ -17,16 +17,12 @@
 static const int32_t factors_nn[AXES] = { 2000000, 2500000, 4000000 };
 
 struct force_gauge {
+	struct sim_base base;
 	unsigned int node;
 	double force[AXES], bias[AXES]; /* N */
-	bool silent, deaf, refuses;
+	bool deaf, refuses;
 	int64_t period_ns, sample_ns; /* 0: no stream; the next one */
 	uint8_t number;
-	struct {
-		int64_t t_ns;
-		struct frame frame;
-	} replies[REPLIES_MAX]; /* by their times */
-	unsigned int replies_n;
 	uint64_t asked; /* requests heard */
 };
 
@@ -53,19 +49,14 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 static void reply(struct force_gauge *g, const struct frame *asked, int64_t t_ns, int error, int32_t value)
 {
 	struct frame f = { .id = REPLY_ID + g->node, .len = error ? 3 : 6, .data = { asked->data[0], asked->data[1] } };
-	unsigned int at = g->replies_n;
 
-	if (g->deaf || at == REPLIES_MAX)
+	if (g->deaf || g->base.queue.n == REPLIES_MAX)
 		return;
 	for (unsigned int i = 0; i < 4; i++)
 		f.data[2 + i] = error ? 0 : (uint8_t)((uint32_t)value >> 8 * i);
 	if (error)
 		f.data[2] = (uint8_t)error;
-	for (; at && g->replies[at - 1].t_ns > t_ns; at--)
-		g->replies[at] = g->replies[at - 1];
-	g->replies[at].t_ns = t_ns;
-	g->replies[at].frame = f;
-	g->replies_n++;
+	sim_base_put(&g->base, f, 1, t_ns);
 }
 
 static void frame(void *state, const struct frame *f, int64_t t_ns)
@@ -73,7 +64,7 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 	struct force_gauge *g = state;
 	const uint8_t what = f->data[0], index = f->data[1];
 
-	if (f->len != 2 || g->silent)
+	if (f->len != 2 || g->base.silent)
 		return;
 	g->asked++;
 	if (g->refuses) {
@@ -95,48 +86,40 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 static int64_t next_ns(const void *state)
 {
 	const struct force_gauge *g = state;
-	int64_t next = g->period_ns ? g->sample_ns : CLOCK_NEVER;
+	const int64_t frame_ns = sim_base_next_ns(g);
 
-	if (g->replies_n && g->replies[0].t_ns < next)
-		next = g->replies[0].t_ns;
-	return next;
+	return g->period_ns && g->sample_ns < frame_ns ? g->sample_ns : frame_ns;
 }
 
-static void sample(struct force_gauge *g, int64_t now_ns, struct frame *f)
+static struct frame sample(struct force_gauge *g)
 {
-	while (g->sample_ns <= now_ns)
-		g->sample_ns += g->period_ns;
-	*f = (struct frame){ .id = SAMPLE_ID + g->node, .len = 7 };
+	struct frame f = { .id = SAMPLE_ID + g->node, .len = 7 };
+
 	for (unsigned int i = 0; i < AXES; i++) {
 		const double counts = (g->force[i] - g->bias[i]) / (factors_nn[i] * 1e-9);
 		const uint16_t word = (uint16_t)(int16_t)lround(num_clamp(counts, INT16_MIN, INT16_MAX));
 
-		f->data[2 * i] = (uint8_t)word;
-		f->data[2 * i + 1] = (uint8_t)(word >> 8);
+		f.data[2 * i] = (uint8_t)word;
+		f.data[2 * i + 1] = (uint8_t)(word >> 8);
 	}
-	f->data[6] = g->number++;
+	f.data[6] = g->number++;
+	return f;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct force_gauge *g = state;
 
-	if (g->replies_n && g->replies[0].t_ns <= now_ns) {
-		*f = g->replies[0].frame;
-		memmove(&g->replies[0], &g->replies[1], --g->replies_n * sizeof(g->replies[0]));
-		return true;
-	}
-	if (!g->period_ns || now_ns < g->sample_ns)
-		return false;
-	sample(g, now_ns, f);
-	return true;
+	if (g->period_ns && sim_base_due(&g->sample_ns, g->period_ns, now_ns))
+		sim_base_put(&g->base, sample(g), 1, now_ns);
+	return sim_base_send(g, now_ns, f);
 }
 
 /* ---- on command ---- */
 
 #define FAULT(word, member) SIM_FAULT(word, struct force_gauge, member)
 static const struct sim_fault faults[] = {
-	FAULT("silent", silent),
+	SIM_BASE_SILENT,
 	FAULT("deaf", deaf),
 	FAULT("refuses", refuses),
 	{ 0 },
@@ -148,10 +131,10 @@ static void faulted(void *state, int64_t t_ns)
 	struct force_gauge *g = state;
 
 	(void)t_ns;
-	if (!g->silent)
+	if (!g->base.silent)
 		return;
 	g->period_ns = 0;
-	g->replies_n = 0;
+	g->base.queue.n = 0;
 	memset(g->bias, 0, sizeof(g->bias));
 }
 

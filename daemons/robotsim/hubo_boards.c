@@ -17,7 +17,7 @@ const struct settings_row hubo_boards_rows[] = {
 	    "its board number; by default that of the joint table"),
 	ROW(DURATION, "reply_delay", settings.reply_ns, "150us", "0s", "1s", "from a request to its reply"),
 	ROW(DURATION, "reply_jitter", settings.jitter_ns, "0s", "0s", "1s", "longest random delay in addition"),
-	ROW(REAL, "lose", settings.lose, "1", "0", "0", "1", "share of the replies that are never sent"),
+	ROW(REAL, "lose", base.lose, "1", "0", "0", "1", "share of the replies that are never sent"),
 	ROW(REAL, "bandwidth", settings.pll.bandwidth_hz, "Hz", "2", "0.01", "20",
 	    "of the loop that locks to references"),
 	ROW(REAL, "damping", settings.pll.damping, "1", "1", "0.1", "10", "of that loop"),

@@ -9,13 +9,15 @@
 #define DAEMONS_ROBOTSIM_HUBO_BOARDS_H
 
 #include "daemons/hubo/hubo_table.h"
-#include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_base.h"
 
 enum hubo_sensor_kind { HUBO_SENSOR_FORCE, HUBO_SENSOR_FOOT, HUBO_SENSOR_INERTIAL, HUBO_SENSOR_POWER };
 
 #define HUBO_SENSOR_REPLIES_MAX 4
 
 struct hubo_sensor_unit {
+	struct sim_base base;
+
 	/* rows */
 	int64_t delay_ns;
 	double torque_nm[2], force_n;
@@ -30,14 +32,7 @@ struct hubo_sensor_unit {
 	unsigned int number; /* 1 to 7 */
 	int sign[3];
 	double null[5]; /* subtracted: Mx, My, Fz; tilt or angles */
-	bool no_power, silent, garbage, short_frames;
-	uint64_t random;
-	struct {
-		int64_t t_ns;
-		struct frame frame;
-	} replies[HUBO_SENSOR_REPLIES_MAX];
-	unsigned int replies_n;
-	uint64_t asked, sent, lost, ignored;
+	uint64_t asked, ignored;
 };
 
 extern const struct settings_row hubo_boards_rows[], hubo_sensor_rows[];

@@ -17,30 +17,6 @@ static bool hears(const void *state, const struct frame *f)
 	return f->id == 0x001 ? f->len && f->data[0] == number : f->id == 0x010 + number;
 }
 
-static int64_t next_ns(const void *state)
-{
-	const struct jmc_board *b = state;
-
-	return b->replies_n ? b->replies[0].t_ns : CLOCK_NEVER;
-}
-
-static bool send(void *state, int64_t now_ns, struct frame *f)
-{
-	struct jmc_board *b = state;
-
-	if (!b->replies_n || b->replies[0].t_ns > now_ns)
-		return false;
-	*f = b->replies[0].frame;
-	memmove(&b->replies[0], &b->replies[1], --b->replies_n * sizeof(b->replies[0]));
-	b->out++;
-	return true;
-}
-
-static bool has_power(const void *state)
-{
-	return !((const struct jmc_board *)state)->no_power;
-}
-
 /* All joints of a board. */
 static void push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns)
 {
@@ -55,9 +31,8 @@ static void push(void *state, double torque_nm, int64_t duration_ns, int64_t t_n
 
 /* ---- on command ---- */
 
-#define FAULT(word, member) SIM_FAULT(word, struct jmc_board, member)
 static const struct sim_fault faults[] = {
-	FAULT("silent", silent), FAULT("garbage", garbage), FAULT("short", short_frames), FAULT("twice", twice), { 0 },
+	SIM_BASE_SILENT, SIM_BASE_GARBAGE, SIM_BASE_SHORT, SIM_FAULT("twice", struct jmc_board, twice), { 0 },
 };
 
 static const struct {
@@ -159,7 +134,7 @@ static void report(void *state, int64_t t_ns, struct rpc_text *to)
 
 	jmc_board_advance(b, t_ns);
 	rpc_say(to, " number %u power %s driver %s control %s temperature %.2f", (unsigned int)b->settings.number,
-		b->no_power		  ? "off"
+		b->base.off		  ? "off"
 		: t_ns < b->boot_until_ns ? "booting"
 					  : "on",
 		b->fet ? "on" : "off", b->control ? "on" : "off", b->temperature_c);
@@ -167,7 +142,7 @@ static void report(void *state, int64_t t_ns, struct rpc_text *to)
 	rpc_say(to,
 		" references %" PRIu64 " unused %" PRIu64 " in %" PRIu64 " out %" PRIu64 " ignored %" PRIu64
 		" lost %" PRIu64 " clears %" PRIu64 " homings %" PRIu64,
-		b->pll.arrived, b->unused, b->in, b->out, b->ignored, b->lost, b->clears, b->homings);
+		b->pll.arrived, b->unused, b->in, b->base.sent, b->ignored, b->base.lost, b->clears, b->homings);
 	for (unsigned int i = 0; i < b->motors_n; i++) {
 		const struct jmc_motor *m = &b->motor[i];
 		const char *name = b->joint[i];
@@ -188,10 +163,10 @@ const struct sim_kind hubo_boards_kind = {
 	.start = jmc_board_start,
 	.hears = hears,
 	.frame = jmc_board_frame,
-	.next_ns = next_ns,
-	.send = send,
+	.next_ns = sim_base_next_ns,
+	.send = sim_base_send,
 	.advance = jmc_board_advance,
-	.has_power = has_power,
+	.has_power = sim_base_has_power,
 	.faults = faults,
 	.power = jmc_board_power,
 	.push = push,

@@ -154,7 +154,7 @@ static void start(void *state, int64_t t_ns)
 	struct hubo_sensor_unit *u = state;
 
 	(void)t_ns;
-	u->random = sim_random_seed(u->number);
+	u->base.random = sim_random_seed(u->number);
 }
 
 /* In commands a sensor board has a number of the joint boards' kind. */
@@ -172,65 +172,26 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 	struct hubo_sensor_unit *u = state;
 	struct frame reply;
 
-	if (u->no_power || !hears(u, f))
+	if (u->base.off || !hears(u, f))
 		return;
 	if (!answer(u, f, &reply)) {
 		u->ignored += !set_null(u, f) && !(f->id == 0x001 && f->data[1] == 0xFA && f->len == 3);
 		return;
 	}
 	u->asked++;
-	if (u->silent || u->replies_n == HUBO_SENSOR_REPLIES_MAX) {
-		u->lost++;
-		return;
-	}
-	reply.len -= u->short_frames;
-	for (unsigned int i = 0; u->garbage && i < reply.len; i++)
-		reply.data[i] = (uint8_t)(sim_random_share(&u->random) * 256);
-	u->replies[u->replies_n].t_ns = t_ns + u->delay_ns;
-	u->replies[u->replies_n++].frame = reply;
-}
-
-static int64_t next_ns(const void *state)
-{
-	const struct hubo_sensor_unit *u = state;
-
-	return u->replies_n ? u->replies[0].t_ns : CLOCK_NEVER;
-}
-
-static bool send(void *state, int64_t now_ns, struct frame *f)
-{
-	struct hubo_sensor_unit *u = state;
-
-	if (!u->replies_n || u->replies[0].t_ns > now_ns)
-		return false;
-	*f = u->replies[0].frame;
-	memmove(&u->replies[0], &u->replies[1], --u->replies_n * sizeof(u->replies[0]));
-	u->sent++;
-	return true;
-}
-
-static bool has_power(const void *state)
-{
-	return !((const struct hubo_sensor_unit *)state)->no_power;
+	if (!sim_base_loses(&u->base, HUBO_SENSOR_REPLIES_MAX))
+		sim_base_put(&u->base, reply, 1, t_ns + u->delay_ns);
 }
 
 /* ---- on command ---- */
 
-#define FAULT(word, member) SIM_FAULT(word, struct hubo_sensor_unit, member)
-static const struct sim_fault faults[] = {
-	FAULT("silent", silent),
-	FAULT("garbage", garbage),
-	FAULT("short", short_frames),
-	{ 0 },
-};
+static const struct sim_fault faults[] = { SIM_BASE_SILENT, SIM_BASE_GARBAGE, SIM_BASE_SHORT, { 0 } };
 
-static void power(void *state, bool on, int64_t t_ns)
+static void boot(void *state, int64_t t_ns)
 {
 	struct hubo_sensor_unit *u = state;
 
 	(void)t_ns;
-	u->no_power = !on;
-	u->replies_n = 0;
 	memset(u->null, 0, sizeof(u->null));
 }
 
@@ -240,8 +201,8 @@ static void report(void *state, int64_t t_ns, struct rpc_text *to)
 
 	(void)t_ns;
 	rpc_say(to, " number %u power %s asked %llu sent %llu lost %llu ignored %llu", u->number,
-		u->no_power ? "off" : "on", (unsigned long long)u->asked, (unsigned long long)u->sent,
-		(unsigned long long)u->lost, (unsigned long long)u->ignored);
+		u->base.off ? "off" : "on", (unsigned long long)u->asked, (unsigned long long)u->base.sent,
+		(unsigned long long)u->base.lost, (unsigned long long)u->ignored);
 }
 
 const struct sim_kind hubo_sensor_kind = {
@@ -250,10 +211,10 @@ const struct sim_kind hubo_sensor_kind = {
 	.start = start,
 	.hears = hears,
 	.frame = frame,
-	.next_ns = next_ns,
-	.send = send,
-	.has_power = has_power,
+	.next_ns = sim_base_next_ns,
+	.send = sim_base_send,
+	.has_power = sim_base_has_power,
 	.faults = faults,
-	.power = power,
+	.boot = boot,
 	.report = report,
 };

@@ -17,7 +17,7 @@ static const struct settings_row rows[] = {
 	ROW(REALS, "bias_rate", bias_rate, bias_rate_n, "rad/s", "[0, 0, 0]", "-100", "100", "in the sensor's axes"),
 	ROW(REAL, "rate", rate_hz, "Hz", "0", "0", "2000", "samples in a second; 0: the driver's rate"),
 	ROW(DURATION, "delay", delay_ns, "500us", "0s", "20ms", "from a measurement to its first frame"),
-	ROW(REAL, "lose", lose, "1", "0", "0", "1", "share of the frames that are never sent"),
+	ROW(REAL, "lose", base.lose, "1", "0", "0", "1", "share of the frames that are never sent"),
 	ROW(BOOL, "streams", streams, "no", "dmu: it streams from power-on"),
 	ROW(DURATION, "toggle_delay", toggle_delay_ns, "2ms", "0s", "10s", "dmu: from a toggle to the first sample"),
 	ROW(BOOL, "orientation", orientation, "yes", "mti: it sends a quaternion"),
@@ -63,30 +63,30 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 
 /* ---- time ---- */
 
-static void power_on(struct imu_unit *u, int64_t t_ns)
+static void boot(void *state, int64_t t_ns)
 {
-	u->no_power = false;
+	struct imu_unit *u = state;
+
 	u->power_ns = t_ns;
 	u->streaming = u->wire->streams || u->streams;
 	u->sample_ns = t_ns + u->period_ns;
 	u->number = 0;
-	u->queue_n = 0;
 }
 
 static void start(void *state, int64_t t_ns)
 {
 	struct imu_unit *u = state;
 
-	u->random = sim_random_seed(u->seed);
+	u->base.random = sim_random_seed(u->seed);
 	u->period_ns = llround(1e9 / (u->rate_hz > 0 ? u->rate_hz : u->settings.rate_hz));
-	power_on(u, t_ns);
+	boot(u, t_ns);
 }
 
 static void frame(void *state, const struct frame *f, int64_t t_ns)
 {
 	struct imu_unit *u = state;
 
-	if (u->wire->hear && !u->no_power)
+	if (u->wire->hear && !u->base.off)
 		u->wire->hear(u, f, t_ns);
 }
 
@@ -95,8 +95,8 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 static void measure(struct imu_unit *u)
 {
 	for (unsigned int i = 0; i < 3; i++) {
-		u->force[i] = u->noise_force * sim_random_normal(&u->random);
-		u->rate[i] = u->bias_rate[i] + u->noise_rate * sim_random_normal(&u->random);
+		u->force[i] = u->noise_force * sim_random_normal(&u->base.random);
+		u->rate[i] = u->bias_rate[i] + u->noise_rate * sim_random_normal(&u->base.random);
 		for (unsigned int j = 0; j < 3; j++) {
 			u->force[i] += u->to_sensor[i][j] * u->motion.force_m_s2[j];
 			u->rate[i] += u->to_sensor[i][j] * u->motion.rate_rad_s[j];
@@ -104,22 +104,13 @@ static void measure(struct imu_unit *u)
 	}
 }
 
-static void put(struct imu_unit *u, const struct frame *f, int64_t t_ns)
+static void put(struct imu_unit *u, struct frame f, int64_t t_ns)
 {
-	const unsigned int at = (u->queue_first + u->queue_n) % IMU_UNIT_FRAMES_MAX;
-
-	if (u->silent || (u->half && f->id == u->wire->half) || u->queue_n == IMU_UNIT_FRAMES_MAX)
+	if ((u->half && f.id == u->wire->half) || sim_base_loses(&u->base, SIM_QUEUE_MAX))
 		return;
-	if (sim_random_share(&u->random) < u->lose)
-		return;
-	u->queue[at].frame = *f;
-	u->queue[at].t_ns = t_ns;
-	u->queue_n++;
-	if (!u->garbage)
-		return;
-	u->queue[at].frame.len = (uint8_t)(sim_random_share(&u->random) * f->len); /* less than its own */
-	for (unsigned int i = 0; i < u->queue[at].frame.len; i++)
-		u->queue[at].frame.data[i] = (uint8_t)(sim_random_share(&u->random) * 256);
+	if (u->base.garbage)
+		f.len = (uint8_t)(sim_random_share(&u->base.random) * f.len); /* less than its own */
+	sim_base_put(&u->base, f, 1, t_ns);
 }
 
 static void sample(struct imu_unit *u)
@@ -135,7 +126,7 @@ static void sample(struct imu_unit *u)
 	}
 	n = u->wire->frames(u, frames);
 	for (unsigned int i = 0; i < n; i++)
-		put(u, &frames[i], u->sample_ns + u->delay_ns);
+		put(u, frames[i], u->sample_ns + u->delay_ns);
 	u->samples++;
 }
 
@@ -145,23 +136,15 @@ static void advance(void *state, int64_t t_ns)
 	struct imu_unit *u = state;
 
 	for (; u->sample_ns <= t_ns; u->sample_ns += u->period_ns)
-		if (u->streaming && !u->no_power && u->sample_ns > t_ns - LATE_NS)
+		if (u->streaming && !u->base.off && u->sample_ns > t_ns - LATE_NS)
 			sample(u);
 }
 
 static int64_t next_ns(const void *state)
 {
-	const struct imu_unit *u = state;
+	const int64_t frame_ns = sim_base_next_ns(state), sample_ns = ((const struct imu_unit *)state)->sample_ns;
 
-	if (u->queue_n && u->queue[u->queue_first].t_ns < u->sample_ns)
-		return u->queue[u->queue_first].t_ns;
-	return u->sample_ns;
-}
-
-static void drop_first(struct imu_unit *u)
-{
-	u->queue_first = (u->queue_first + 1) % IMU_UNIT_FRAMES_MAX;
-	u->queue_n--;
+	return frame_ns < sample_ns ? frame_ns : sample_ns;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
@@ -169,37 +152,17 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	struct imu_unit *u = state;
 
 	advance(u, now_ns);
-	while (u->queue_n && u->queue[u->queue_first].t_ns <= now_ns - WAITS_NS)
-		drop_first(u);
-	if (!u->queue_n || u->queue[u->queue_first].t_ns > now_ns)
-		return false;
-	*f = u->queue[u->queue_first].frame;
-	drop_first(u);
-	return true;
+	while (sim_queue_take(&u->base.queue, now_ns - WAITS_NS, f))
+		;
+	return sim_base_send(u, now_ns, f);
 }
 
 /* ---- on command ---- */
 
-static bool has_power(const void *state)
-{
-	return !((const struct imu_unit *)state)->no_power;
-}
-
 #define FAULT(word, member) SIM_FAULT(word, struct imu_unit, member)
 static const struct sim_fault faults[] = {
-	FAULT("silent", silent), FAULT("stuck", stuck),	    FAULT("repeats", repeats),
-	FAULT("half", half),	 FAULT("garbage", garbage), { 0 },
+	SIM_BASE_SILENT, FAULT("stuck", stuck), FAULT("repeats", repeats), FAULT("half", half), SIM_BASE_GARBAGE, { 0 },
 };
-
-static void power(void *state, bool on, int64_t t_ns)
-{
-	struct imu_unit *u = state;
-
-	if (on)
-		power_on(u, t_ns);
-	u->no_power = !on;
-	u->queue_n = 0;
-}
 
 static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
@@ -230,9 +193,9 @@ const struct sim_kind imu_unit_kind = {
 	.next_ns = next_ns,
 	.send = send,
 	.advance = advance,
-	.has_power = has_power,
+	.has_power = sim_base_has_power,
 	.faults = faults,
-	.power = power,
+	.boot = boot,
 	/* Its streams begin with the next power-on, its random numbers with the next start. */
 	.fixed = (const char *const[]){ "rate", "seed", NULL },
 	.report = report,

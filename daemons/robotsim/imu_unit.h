@@ -8,10 +8,9 @@
 #define DAEMONS_ROBOTSIM_IMU_UNIT_H
 
 #include "daemons/imu/imud_settings.h"
-#include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_base.h"
 
-#define IMU_UNIT_BURST_MAX 8	/* frames of a sample */
-#define IMU_UNIT_FRAMES_MAX 256 /* that wait for their time */
+#define IMU_UNIT_BURST_MAX 8 /* frames of a sample */
 
 struct imu_unit;
 
@@ -26,23 +25,22 @@ struct imu_unit_wire {
 extern const struct imu_unit_wire imu_unit_dmu, imu_unit_mti;
 
 struct imu_unit {
+	struct sim_base base;
+
 	/* rows */
 	double noise_force, noise_rate; /* rms */
 	double bias_rate[3];
 	size_t bias_rate_n;
 	double rate_hz; /* 0: as the driver is set */
 	int64_t delay_ns, toggle_delay_ns, seed;
-	double lose; /* share of the frames */
 	bool streams, orientation;
 
 	const struct imu_unit_wire *wire;
 	struct imud_settings settings;
 	struct sim_motion motion;
 	double to_sensor[3][3]; /* from the robot's axes */
-	uint64_t random;
 
-	bool no_power, silent, stuck, repeats, half, garbage;
-	bool streaming;
+	bool stuck, repeats, half, streaming;
 	int64_t period_ns, sample_ns; /* the next one */
 	int64_t power_ns;	      /* of the last power-on */
 
@@ -51,11 +49,6 @@ struct imu_unit {
 	uint32_t number;
 	int64_t t_ns;
 
-	struct {
-		int64_t t_ns;
-		struct frame frame;
-	} queue[IMU_UNIT_FRAMES_MAX]; /* by their times */
-	unsigned int queue_first, queue_n;
 	uint64_t toggles, samples;
 };
 

@@ -1,5 +1,5 @@
 /* io_module.c: a CAN I/O module with a stop switch as a simulated device, written from hw-docs/devices/stop.md. */
-#include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_base.h"
 #include "daemons/stop/stopd_settings.h"
 
 #define CONTACTS 2
@@ -84,11 +84,7 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct io_module *m = state;
 
-	if (now_ns < m->next_ns)
-		return false;
-	while (m->next_ns <= now_ns)
-		m->next_ns += m->period_ns;
-	if (m->silent)
+	if (!sim_base_due(&m->next_ns, m->period_ns, now_ns) || m->silent)
 		return false;
 	*f = (struct frame){ .id = m->id, .len = m->is_short ? (uint8_t)m->byte : 8 };
 	f->data[m->byte] = m->is_short ? 0 : inputs(m);

@@ -48,7 +48,7 @@ static void boot(struct jmc_board *b, int64_t t_ns)
 	set_bounds(b);
 	b->fet = b->control = false;
 	b->mode = 0;
-	b->replies_n = 0;
+	b->base.queue.n = 0;
 	for (unsigned int i = 0; i < b->motors_n; i++)
 		jmc_motor_start(&b->motor[i], b->motor[i].counts, b->motor[i].counts);
 	jmc_board_lock(b, t_ns);
@@ -69,7 +69,7 @@ void jmc_board_start(void *state, int64_t t_ns)
 	struct jmc_board *b = state;
 	const struct jmc_settings *s = &b->settings;
 
-	b->random = sim_random_seed(s->seed + s->number);
+	b->base.random = sim_random_seed(s->seed + s->number);
 	b->temperature_c = s->ambient_c;
 	for (unsigned int i = 0; i < b->motors_n; i++) {
 		b->motor[i].model = &b->model[i];
@@ -78,7 +78,7 @@ void jmc_board_start(void *state, int64_t t_ns)
 					       b->model[i].ends[1]);
 	}
 	boot(b, t_ns);
-	b->no_power = !s->power;
+	b->base.off = !s->power;
 	b->boot_until_ns = t_ns;
 	for (unsigned int i = 0; s->homed && i < b->motors_n; i++) {
 		b->motor[i].zero = 0;
@@ -92,7 +92,7 @@ void jmc_board_power(void *state, bool on, int64_t t_ns)
 {
 	struct jmc_board *b = state;
 
-	b->no_power = !on;
+	b->base.off = !on;
 	boot(b, t_ns);
 	b->boot_until_ns = t_ns + b->settings.boot_ns;
 }
@@ -142,7 +142,7 @@ void jmc_board_advance(void *state, int64_t t_ns)
 	for (;;) {
 		const int64_t next_ns = b->step_ns < b->pll.tick_ns ? b->step_ns : b->pll.tick_ns;
 
-		if (next_ns > t_ns || b->no_power)
+		if (next_ns > t_ns || b->base.off)
 			return;
 		step(b, next_ns);
 	}
@@ -199,23 +199,16 @@ static void take_reference(struct jmc_board *b, const struct frame *f, int64_t t
 
 /* ---- frames ---- */
 
-static void say(struct jmc_board *b, struct frame *f, int64_t t_ns)
+static void say(struct jmc_board *b, const struct frame *f, int64_t t_ns)
 {
-	t_ns += b->settings.reply_ns + (int64_t)((double)b->settings.jitter_ns * sim_random_share(&b->random));
-	if (b->silent || sim_random_share(&b->random) < b->settings.lose || b->replies_n + 2 > JMC_REPLIES_MAX) {
-		b->lost++;
+	const struct sim_queue *q = &b->base.queue;
+
+	t_ns += b->settings.reply_ns + (int64_t)((double)b->settings.jitter_ns * sim_random_share(&b->base.random));
+	if (sim_base_loses(&b->base, JMC_REPLIES_MAX - 1))
 		return;
-	}
-	if (b->short_frames)
-		f->len--;
-	for (unsigned int i = 0; b->garbage && i < f->len; i++)
-		f->data[i] = (uint8_t)(sim_random_share(&b->random) * 256);
-	if (b->replies_n && b->replies[b->replies_n - 1].t_ns > t_ns)
-		t_ns = b->replies[b->replies_n - 1].t_ns;
-	for (int n = b->twice ? 2 : 1; n; n--) {
-		b->replies[b->replies_n].t_ns = t_ns;
-		b->replies[b->replies_n++].frame = *f;
-	}
+	if (q->n && q->at[q->n - 1].t_ns > t_ns)
+		t_ns = q->at[q->n - 1].t_ns;
+	sim_base_put(&b->base, *f, b->twice ? 2 : 1, t_ns);
 }
 
 void jmc_board_frame(void *state, const struct frame *f, int64_t t_ns)
@@ -225,7 +218,7 @@ void jmc_board_frame(void *state, const struct frame *f, int64_t t_ns)
 	struct frame reply;
 
 	jmc_board_advance(b, t_ns);
-	if (b->no_power || t_ns < b->boot_until_ns)
+	if (b->base.off || t_ns < b->boot_until_ns)
 		return;
 	if (f->id == REFERENCE_ID + number) {
 		b->in++;

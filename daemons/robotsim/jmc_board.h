@@ -17,6 +17,7 @@
 #include "daemons/robotsim/jmc_motor.h"
 #include "daemons/robotsim/jmc_params.h"
 #include "daemons/robotsim/jmc_pll.h"
+#include "daemons/robotsim/sim_base.h"
 
 #define JMC_REPLIES_MAX 8
 
@@ -34,7 +35,6 @@ extern const char *const jmc_second_slots[], *const jmc_ways[];
 struct jmc_settings {
 	int64_t number;
 	int64_t reply_ns, jitter_ns;
-	double lose;
 	int64_t seed, boot_ns;
 	struct jmc_pll_settings pll;
 	int64_t sub_steps;
@@ -52,7 +52,8 @@ struct jmc_settings {
 };
 
 struct jmc_board {
-	struct jmc_settings settings; /* first: as in the robot file */
+	struct sim_base base;
+	struct jmc_settings settings; /* as in the robot file */
 
 	enum jmc_layout layout;
 	unsigned int motors_n;
@@ -62,19 +63,12 @@ struct jmc_board {
 	struct jmc_motor_bounds bounds[JMC_MOTORS_MAX];
 	struct jmc_motor motor[JMC_MOTORS_MAX];
 	struct jmc_pll pll;
-	bool no_power, silent, garbage, short_frames, twice;
-	bool fet, control;
+	bool twice, fet, control;
 	uint8_t mode; /* 0 position, 1 current, 2 both */
 	double temperature_c;
-	int64_t t_ns, step_ns, boot_until_ns; /* steps done, the next one, deaf until then */
-	int64_t steps_left;		      /* of this period, before its last one */
-	uint64_t random;
-	struct {
-		int64_t t_ns;
-		struct frame frame;
-	} replies[JMC_REPLIES_MAX];
-	unsigned int replies_n;
-	uint64_t in, out, ignored, lost, unused, clears, homings; /* unused: references without effect */
+	int64_t t_ns, step_ns, boot_until_ns;	       /* steps done, the next one, deaf until then */
+	int64_t steps_left;			       /* of this period, before its last one */
+	uint64_t in, ignored, unused, clears, homings; /* unused: references without effect */
 };
 
 /* Called by robotsim, with a struct jmc_board. */

@@ -58,16 +58,10 @@ uint32_t od_write(struct od *od, size_t i, uint32_t value)
 
 void od_queue(struct od *od, uint32_t id, const uint8_t *data, uint8_t len, int64_t t_ns)
 {
-	unsigned int at = od->queue_n;
+	struct frame f = { .id = id, .len = len };
 
-	if (at == OD_QUEUE_MAX)
-		return;
-	for (; at && od->queue[at - 1].t_ns > t_ns; at--)
-		od->queue[at] = od->queue[at - 1];
-	od->queue[at].t_ns = t_ns;
-	od->queue[at].frame = (struct frame){ .id = id, .len = len };
-	memcpy(od->queue[at].frame.data, data, len);
-	od->queue_n++;
+	memcpy(f.data, data, len);
+	sim_queue_put(&od->queue, &f, t_ns);
 }
 
 void od_emcy(struct od *od, uint16_t code, uint8_t error_register, int64_t t_ns)
@@ -199,7 +193,7 @@ static void preset(struct od *od, uint16_t last)
 	od->heartbeat_ns = od->guard_ns = CLOCK_NEVER;
 	od->guard_toggle = false;
 	od->segments.object = NULL;
-	od->queue_n = 0;
+	od->queue.n = 0;
 }
 
 static void boot(struct od *od, uint16_t last, int64_t t_ns)
@@ -369,7 +363,7 @@ bool od_is_guarded(const struct od *od)
 
 int64_t od_next_ns(const struct od *od)
 {
-	int64_t next_ns = od->queue_n ? od->queue[0].t_ns : CLOCK_NEVER;
+	int64_t next_ns = sim_queue_next_ns(&od->queue);
 
 	if (od->nmt == OD_OFF)
 		return CLOCK_NEVER;
@@ -386,9 +380,5 @@ int64_t od_next_ns(const struct od *od)
 bool od_send(struct od *od, int64_t now_ns, struct frame *frame)
 {
 	od_advance(od, now_ns);
-	if (!od->queue_n || od->queue[0].t_ns > now_ns)
-		return false;
-	*frame = od->queue[0].frame;
-	memmove(&od->queue[0], &od->queue[1], --od->queue_n * sizeof(od->queue[0]));
-	return true;
+	return sim_queue_take(&od->queue, now_ns, frame);
 }

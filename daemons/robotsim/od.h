@@ -27,11 +27,11 @@
 #include <stddef.h>
 
 #include "can/bus/frame.h"
+#include "daemons/robotsim/sim_queue.h"
 
 #define OD_OBJECTS_MAX 64
 #define OD_PDOS_MAX 24
 #define OD_MAP_MAX 8
-#define OD_QUEUE_MAX 64
 #define OD_BYTES_MAX 64
 #define OD_CONSUMERS_MAX 4
 
@@ -107,11 +107,7 @@ struct od {
 		size_t at;
 		uint8_t bytes[OD_BYTES_MAX];
 	} segments;
-	struct {
-		int64_t t_ns;
-		struct frame frame;
-	} queue[OD_QUEUE_MAX]; /* by their times */
-	unsigned int queue_n;
+	struct sim_queue queue;
 	uint64_t aborts, emcys, resets;
 };
 

@@ -28,13 +28,14 @@
 static void answer(struct pcube *m, const uint8_t *data, unsigned int n)
 {
 	const struct pcube_settings *s = &m->settings;
+	struct frame reply = { .id = ID_ANSWER + m->values.address, .len = (uint8_t)n };
 	int64_t due_ns =
 		m->heard_ns + s->reply_delay_ns + (int64_t)(sim_random_share(&m->random) * (double)s->reply_jitter_ns);
 
 	/* Drawn in any case, so that the draws that follow do not depend on the settings. */
 	const bool lost = sim_random_share(&m->random) < s->lose, late = sim_random_share(&m->random) < s->reorder;
 
-	if (m->silent || lost || m->replies_n == PCUBE_REPLIES_MAX) {
+	if (m->silent || lost || m->replies.n == PCUBE_REPLIES_MAX) {
 		m->counts.lost++;
 		return;
 	}
@@ -44,9 +45,8 @@ static void answer(struct pcube *m, const uint8_t *data, unsigned int n)
 		due_ns = due_ns > m->reply_last_ns ? due_ns : m->reply_last_ns;
 		m->reply_last_ns = due_ns;
 	}
-	m->replies[m->replies_n].due_ns = due_ns;
-	m->replies[m->replies_n].frame = (struct frame){ .id = ID_ANSWER + m->values.address, .len = (uint8_t)n };
-	memcpy(m->replies[m->replies_n++].frame.data, data, n);
+	memcpy(reply.data, data, n);
+	sim_queue_put(&m->replies, &reply, due_ns);
 }
 
 /* The answer to a frame that is not a question. */
@@ -56,36 +56,18 @@ static void acknowledge(struct pcube *m, const uint8_t *data, unsigned int n)
 		answer(m, data, n);
 }
 
-/* The first of those that are due next. */
-static unsigned int next(const struct pcube *m)
-{
-	unsigned int first = 0;
-
-	for (unsigned int i = 1; i < m->replies_n; i++)
-		if (m->replies[i].due_ns < m->replies[first].due_ns)
-			first = i;
-	return first;
-}
-
 int64_t pcube_next_ns(const void *state)
 {
-	const struct pcube *m = state;
-
-	return m->replies_n ? m->replies[next(m)].due_ns : CLOCK_NEVER;
+	return sim_queue_next_ns(&((const struct pcube *)state)->replies);
 }
 
 bool pcube_reply(void *state, int64_t now_ns, struct frame *reply)
 {
 	struct pcube *m = state;
-	const unsigned int i = next(m);
+	const bool due = sim_queue_take(&m->replies, now_ns, reply);
 
-	if (!m->replies_n || m->replies[i].due_ns > now_ns)
-		return false;
-	*reply = m->replies[i].frame;
-	m->replies_n--;
-	memmove(&m->replies[i], &m->replies[i + 1], (m->replies_n - i) * sizeof(*m->replies));
-	m->counts.out++;
-	return true;
+	m->counts.out += due;
+	return due;
 }
 
 /* ---- moves ---- */

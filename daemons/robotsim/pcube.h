@@ -33,6 +33,7 @@
 #include "config/settings/settings.h"
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/joint.h"
+#include "daemons/robotsim/sim_queue.h"
 
 #define PCUBE_STEP_NS 250000
 #define PCUBE_REPLIES_MAX 32
@@ -268,11 +269,7 @@ struct pcube {
 	int64_t push_until_ns;
 	uint64_t random;
 
-	struct {
-		int64_t due_ns;
-		struct frame frame;
-	} replies[PCUBE_REPLIES_MAX];
-	unsigned int replies_n;
+	struct sim_queue replies;
 	int64_t reply_last_ns; /* due time of the newest that was not held back */
 };
 

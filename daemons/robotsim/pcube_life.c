@@ -147,7 +147,7 @@ void pcube_power(struct pcube *m, bool on, int64_t t_ns)
 	if (on == m->power)
 		return;
 	m->power = on;
-	m->replies_n = 0;
+	m->replies.n = 0;
 	m->motion = (struct pcube_motion){ .ramp_end = true };
 	m->armed = false;
 	m->booting = on;

@@ -21,6 +21,8 @@
  *	sim_body.c	the body of the robot, and the units that are coupled with it
  *	sim_keep.c	where the body is, for the robotsim that follows
  *	sim_control.c	RUN/robotsim: faults, pushes, reports, on command
+ *	sim_base.c	what most kinds of units have in common
+ *	sim_queue.c	frames that wait for their time
  *	sim_run.c	robotsim run
  *	sim_cli.c	robotsim fault, push, set, report
  */
@@ -91,6 +93,7 @@ struct sim_kind {
 	const struct sim_fault *faults;		    /* end with a word NULL */
 	void (*faulted)(void *state, int64_t t_ns); /* one of that table has begun or ended */
 	void (*power)(void *state, bool on, int64_t t_ns);
+	void (*boot)(void *state, int64_t t_ns); /* instead, of a state that begins with a struct sim_base: on again */
 	int (*fault)(void *state, const char *word, bool clear, int64_t t_ns, struct rpc_text *answer);
 	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
 	/* Which of rows may be changed while it runs: all but fixed, or only live; each ends with NULL, or is NULL. */

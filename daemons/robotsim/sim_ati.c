@@ -4,7 +4,7 @@
 
 #include "config/base/num.h"
 #include "daemons/ft/ftd_settings.h"
-#include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_base.h"
 #include "daemons/robotsim/sim_random.h"
 
 #define CAN_ERROR 0x4000
@@ -12,24 +12,21 @@
 #define FRAMES_MAX 16
 
 struct ati {
+	struct sim_base base;
+
 	/* rows */
 	double force[3], torque[3]; /* N, N m, in its own axes */
 	size_t force_n, torque_n;
-	double noise, lose;
+	double noise;
 	int64_t status, force_code, torque_code, force_counts, torque_counts;
 	bool same_ids;
 	int64_t delay_ns, boot_ns, seed;
 
-	uint32_t base;
+	uint32_t base_id;
 	uint8_t calibration;
-	bool no_power, silent, garbage, wrong, no_first, no_second, twice, error;
+	bool wrong, no_first, no_second, twice, error;
 	int64_t boot_until_ns, reset_ns;
-	struct {
-		int64_t t_ns;
-		struct frame frame;
-	} queue[FRAMES_MAX];
-	unsigned int queue_n;
-	uint64_t random, asked, samples, resets, early;
+	uint64_t asked, samples, resets, early;
 };
 
 #define ROW(TYPE, key, ...) SETTINGS_##TYPE(key, struct ati, __VA_ARGS__)
@@ -37,7 +34,7 @@ static const struct settings_row rows[] = {
 	ROW(REALS, "force", force, force_n, "N", "[0, 0, 0]", "-1000", "1000", "on it, in its own axes"),
 	ROW(REALS, "torque", torque, torque_n, "N m", "[0, 0, 0]", "-1000", "1000", "on it, in its own axes"),
 	ROW(REAL, "noise", noise, "1", "2", "0", "10000", "of each gauge in counts, rms"),
-	ROW(REAL, "lose", lose, "1", "0", "0", "1", "share of the frames that are never sent"),
+	ROW(REAL, "lose", base.lose, "1", "0", "0", "1", "share of the frames that are never sent"),
 	ROW(INT, "status", status, "", "0", "0", "0xFFFF", "status word that no reset changes"),
 	ROW(INT, "force_code", force_code, "", "2", "0", "255", "unit code of its force"),
 	ROW(INT, "torque_code", torque_code, "", "3", "0", "255", "unit code of its torque"),
@@ -55,7 +52,7 @@ static const struct settings_row rows[] = {
 static int load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors)
 {
 	const uint32_t base = (uint32_t)((const struct ftd_settings *)of_driver)->base;
-	struct ati unit = { .base = base };
+	struct ati unit = { .base_id = base };
 	const struct sim_node node = { &unit, sizeof(unit), 1, base << 4, base << 4 };
 	const int r = sim_add_node(sim, device, &node, errors);
 
@@ -86,7 +83,7 @@ static void measure(struct ati *a, uint16_t gauges[6])
 		across += v[i] * u[i];
 	}
 	for (unsigned int i = 0; i < 6; i++) {
-		const double counts = load[i] - u[i] * along / across + a->noise * sim_random_normal(&a->random);
+		const double counts = load[i] - u[i] * along / across + a->noise * sim_random_normal(&a->base.random);
 
 		gauges[i] = (uint16_t)(int16_t)lround(num_clamp(counts, INT16_MIN, INT16_MAX));
 	}
@@ -96,20 +93,14 @@ static void measure(struct ati *a, uint16_t gauges[6])
 
 static void put(struct ati *a, unsigned int opcode, unsigned int len, const uint8_t *data, int64_t t_ns)
 {
-	struct frame f = { .id = a->base << 4 | opcode, .len = (uint8_t)len };
+	struct frame f = { .id = a->base_id << 4 | opcode, .len = (uint8_t)len };
 
-	if (a->silent || (a->no_first && opcode == 0) || (a->no_second && opcode == 1) ||
-	    sim_random_share(&a->random) < a->lose)
+	if ((a->no_first && opcode == 0) || (a->no_second && opcode == 1) || sim_base_loses(&a->base, FRAMES_MAX))
 		return;
 	memcpy(f.data, data, len);
-	if (a->wrong || a->garbage)
-		f.len = (uint8_t)(sim_random_share(&a->random) * (a->wrong ? f.len : 9));
-	for (unsigned int i = 0; a->garbage && i < f.len; i++)
-		f.data[i] = (uint8_t)(sim_random_share(&a->random) * 256);
-	for (int n = a->twice ? 2 : 1; n && a->queue_n < FRAMES_MAX; n--) {
-		a->queue[a->queue_n].t_ns = t_ns;
-		a->queue[a->queue_n++].frame = f;
-	}
+	if (a->wrong || a->base.garbage)
+		f.len = (uint8_t)(sim_random_share(&a->base.random) * (a->wrong ? f.len : 9));
+	sim_base_put(&a->base, f, a->twice ? 2 : 1, t_ns);
 }
 
 static void put_words(uint8_t *to, unsigned int n, const uint16_t *values, unsigned int step)
@@ -154,11 +145,13 @@ static void say_row(struct ati *a, unsigned int axis, int64_t t_ns)
 	}
 }
 
-static void boot(struct ati *a, int64_t t_ns)
+static void boot(void *state, int64_t t_ns)
 {
-	a->no_power = a->error = false;
+	struct ati *a = state;
+
+	a->error = false;
 	a->calibration = 0;
-	a->queue_n = 0;
+	a->base.queue.n = 0;
 	a->boot_until_ns = t_ns + a->boot_ns;
 }
 
@@ -170,7 +163,7 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 	uint8_t data[8];
 
 	a->early += a->reset_ns && t_ns < a->reset_ns + RESET_NS;
-	if (a->no_power || t_ns < a->boot_until_ns || f->len != (opcode == 0x2 || opcode == 0x6))
+	if (a->base.off || t_ns < a->boot_until_ns || f->len != (opcode == 0x2 || opcode == 0x6))
 		return;
 	a->asked++;
 	if (opcode == 0x0) {
@@ -203,52 +196,23 @@ static void start(void *state, int64_t t_ns)
 {
 	struct ati *a = state;
 
-	a->random = sim_random_seed(a->seed);
+	a->base.random = sim_random_seed(a->seed);
 	boot(a, t_ns);
-}
-
-static int64_t next_ns(const void *state)
-{
-	const struct ati *a = state;
-
-	return a->queue_n ? a->queue[0].t_ns : CLOCK_NEVER;
-}
-
-static bool send(void *state, int64_t now_ns, struct frame *f)
-{
-	struct ati *a = state;
-
-	if (!a->queue_n || a->queue[0].t_ns > now_ns)
-		return false;
-	*f = a->queue[0].frame;
-	memmove(&a->queue[0], &a->queue[1], --a->queue_n * sizeof(a->queue[0]));
-	return true;
-}
-
-static bool has_power(const void *state)
-{
-	return !((const struct ati *)state)->no_power;
 }
 
 /* ---- on command ---- */
 
 #define FAULT(word, member) SIM_FAULT(word, struct ati, member)
 static const struct sim_fault faults[] = {
-	FAULT("silent", silent),       FAULT("garbage", garbage),
-	FAULT("wrong-length", wrong),  FAULT("no-first", no_first),
-	FAULT("no-second", no_second), FAULT("twice", twice),
-	FAULT("can-error", error),     { 0 },
+	SIM_BASE_SILENT,
+	SIM_BASE_GARBAGE,
+	FAULT("wrong-length", wrong),
+	FAULT("no-first", no_first),
+	FAULT("no-second", no_second),
+	FAULT("twice", twice),
+	FAULT("can-error", error),
+	{ 0 },
 };
-
-static void power(void *state, bool on, int64_t t_ns)
-{
-	struct ati *a = state;
-
-	if (on)
-		boot(a, t_ns);
-	a->no_power = !on;
-	a->queue_n = 0;
-}
 
 static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
@@ -269,11 +233,11 @@ const struct sim_kind ati_kind = {
 	.load = load,
 	.start = start,
 	.frame = frame,
-	.next_ns = next_ns,
-	.send = send,
-	.has_power = has_power,
+	.next_ns = sim_base_next_ns,
+	.send = sim_base_send,
+	.has_power = sim_base_has_power,
 	.faults = faults,
-	.power = power,
+	.boot = boot,
 	.fixed = (const char *const[]){ "seed", NULL }, /* its random numbers begin with the next start */
 	.report = report,
 };

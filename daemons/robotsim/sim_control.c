@@ -16,7 +16,7 @@
 #include "config/base/nearest.h"
 #include "config/base/run.h"
 #include "config/base/safe_path.h"
-#include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_base.h"
 
 /* ---- answers ---- */
 
@@ -56,10 +56,24 @@ static void set_flag(void *state, const struct sim_fault *fault, bool on)
 		*bits = (uint16_t)((*bits & ~fault->mask) | (on ? fault->mask : 0));
 }
 
+static void switch_power(const struct sim_unit *unit, bool on, int64_t now_ns)
+{
+	struct sim_base *base = unit->state;
+
+	if (unit->kind->power) {
+		unit->kind->power(unit->state, on, now_ns);
+		return;
+	}
+	base->off = !on;
+	base->queue.n = 0;
+	if (on)
+		unit->kind->boot(unit->state, now_ns);
+}
+
 static void say_words(const struct sim_unit *unit, const char *word, struct rpc_text *answer)
 {
 	static const char *const own[] = { "cut", "power-off", "power-on" };
-	const size_t own_n = unit->kind->power ? 3 : 1;
+	const size_t own_n = unit->kind->power || unit->kind->boot ? 3 : 1;
 	const char *near = NULL;
 
 	for (const struct sim_fault *known = unit->kind->faults; known && known->word; known++)
@@ -91,8 +105,8 @@ int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_n
 				kind->faulted(unit->state, now_ns);
 			return 0;
 		}
-	if (kind->power && (!strcmp(word, "power-off") || !strcmp(word, "power-on"))) {
-		kind->power(unit->state, !strcmp(word, "power-on") != clear, now_ns);
+	if ((kind->power || kind->boot) && (!strcmp(word, "power-off") || !strcmp(word, "power-on"))) {
+		switch_power(unit, !strcmp(word, "power-on") != clear, now_ns);
 		return 0;
 	}
 	r = kind->fault ? kind->fault(unit->state, word, clear, now_ns, answer) : -ENOENT;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "config/base/num.h"
-#include "daemons/robotsim/sim_random.h"
 
 #define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
 #define KEEP_ALIVE_ID 0x305u
@@ -49,11 +48,11 @@ static int64_t period_ns(const struct pylon_unit *u)
 	return u->period_ns ? u->period_ns : u->settings.period_ns;
 }
 
-static void power_on(struct pylon_unit *u, int64_t t_ns)
+static void boot(void *state, int64_t t_ns)
 {
-	u->no_power = false;
+	struct pylon_unit *u = state;
+
 	u->heard_ns = t_ns;
-	u->burst_n = u->burst_at = 0;
 	u->telegram_ns = t_ns + period_ns(u);
 	u->cell_ns = t_ns + u->cell_period_ns;
 }
@@ -62,10 +61,10 @@ static void start(void *state, int64_t t_ns)
 {
 	struct pylon_unit *u = state;
 
-	u->random = 1;
+	u->base.random = 1;
 	u->t_ns = t_ns;
 	u->temperature_c = u->ambient_c;
-	power_on(u, t_ns);
+	boot(u, t_ns);
 }
 
 double pylon_cell_v(const struct pylon_unit *u, unsigned int cell)
@@ -137,49 +136,37 @@ static struct frame permits(const struct pylon_unit *u)
 						   (u->wants_charge ? 32 : 0)) } };
 }
 
-static void spoil(struct pylon_unit *u, struct frame *f)
-{
-	if (u->wrong_length)
-		f->len--;
-	for (unsigned int i = 0; u->garbage && i < f->len; i++)
-		f->data[i] = (uint8_t)(sim_random_share(&u->random) * 256);
-}
-
-static void telegram(struct pylon_unit *u)
+static void telegram(struct pylon_unit *u, int64_t now_ns)
 {
 	const double sign = u->shorter ? -1 : 1;
 	const double limits[] = { 532, 250, sign * u->limit_a * 10, 480 };
 	const double charge[] = { floor(u->charge * 100), 99, u->charge * 10000 };
 	const double measured[] = { volts(u) * 100, -u->load_a * 10, u->temperature_c * 10 };
-	unsigned int n = 0;
 
+	u->base.queue.n = 0;
 	if (u->begins_with_alarms && !u->no_alarms)
-		u->burst[n++] = alarms(u);
-	u->burst[n++] = words(0x351, u->shorter ? 3 : 4, limits);
-	u->burst[n++] = words(0x355, u->fine ? 3 : 2, charge);
-	u->burst[n++] = words(0x356, 3, measured);
+		sim_base_put(&u->base, alarms(u), 1, now_ns);
+	sim_base_put(&u->base, words(0x351, u->shorter ? 3 : 4, limits), 1, now_ns);
+	sim_base_put(&u->base, words(0x355, u->fine ? 3 : 2, charge), 1, now_ns);
+	sim_base_put(&u->base, words(0x356, 3, measured), 1, now_ns);
 	if (u->permits)
-		u->burst[n++] = permits(u);
-	u->burst[n++] = (struct frame){ .id = 0x35E, .len = 8, .data = "PYLON   " };
+		sim_base_put(&u->base, permits(u), 1, now_ns);
+	sim_base_put(&u->base, (struct frame){ .id = 0x35E, .len = 8, .data = "PYLON   " }, 1, now_ns);
 	if (!u->begins_with_alarms && !u->no_alarms)
-		u->burst[n++] = alarms(u);
-	for (unsigned int i = 0; i < n; i++)
-		spoil(u, &u->burst[i]);
-	u->burst_n = n;
-	u->burst_at = 0;
+		sim_base_put(&u->base, alarms(u), 1, now_ns);
 	u->telegrams++;
 }
 
 static bool speaks(const struct pylon_unit *u, int64_t now_ns)
 {
-	return !u->no_power && !u->silent && (!u->deaf_after_ns || now_ns - u->heard_ns <= u->deaf_after_ns);
+	return !u->base.off && !u->base.silent && (!u->deaf_after_ns || now_ns - u->heard_ns <= u->deaf_after_ns);
 }
 
 static void frame(void *state, const struct frame *f, int64_t t_ns)
 {
 	struct pylon_unit *u = state;
 
-	if (u->no_power || f->len != 8)
+	if (u->base.off || f->len != 8)
 		return;
 	u->heard_ns = t_ns;
 	u->keep_alives++;
@@ -189,19 +176,17 @@ static int64_t next_ns(const void *state)
 {
 	const struct pylon_unit *u = state;
 
-	if (u->burst_at < u->burst_n)
-		return u->t_ns;
+	if (u->base.queue.n)
+		return sim_base_next_ns(u);
 	return u->settings.cells && u->cell_ns < u->telegram_ns ? u->cell_ns : u->telegram_ns;
 }
 
 /* true: it is time for the next of these; those that are long due are left out. */
 static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)
 {
-	const bool due = *next_ns <= now_ns && *next_ns > now_ns - LATE_NS;
+	const bool late = *next_ns <= now_ns - LATE_NS;
 
-	for (; *next_ns <= now_ns; *next_ns += every_ns)
-		;
-	return due;
+	return sim_base_due(next_ns, every_ns, now_ns) && !late;
 }
 
 static bool send(void *state, int64_t now_ns, struct frame *f)
@@ -210,34 +195,25 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 	advance(u, now_ns);
 	if (is_due(&u->telegram_ns, period_ns(u), now_ns) && speaks(u, now_ns))
-		telegram(u);
-	if (u->burst_at < u->burst_n) {
-		*f = u->burst[u->burst_at++];
-		return true;
+		telegram(u, now_ns);
+	if (!u->base.queue.n && u->settings.cells && is_due(&u->cell_ns, u->cell_period_ns, now_ns) &&
+	    speaks(u, now_ns)) {
+		sim_base_put(&u->base, orion_cell_frame(u, u->cell), 1, now_ns);
+		u->cell = (u->cell + 1) % (unsigned int)u->series;
 	}
-	if (!u->settings.cells || !is_due(&u->cell_ns, u->cell_period_ns, now_ns) || !speaks(u, now_ns))
-		return false;
-	*f = orion_cell_frame(u, u->cell);
-	spoil(u, f);
-	u->cell = (u->cell + 1) % (unsigned int)u->series;
-	return true;
+	return sim_base_send(u, now_ns, f);
 }
 
 /* ---- on command ---- */
-
-static bool has_power(const void *state)
-{
-	return !((const struct pylon_unit *)state)->no_power;
-}
 
 #define FAULT(word, member) SIM_FAULT(word, struct pylon_unit, member)
 #define ALARM(word, mask)                                           \
 	SIM_FAULT_BITS(word, struct pylon_unit, protections, mask), \
 		SIM_FAULT_BITS("warn-" word, struct pylon_unit, warnings, mask)
 static const struct sim_fault faults[] = {
-	FAULT("silent", silent),
-	FAULT("garbage", garbage),
-	FAULT("short", wrong_length),
+	SIM_BASE_SILENT,
+	SIM_BASE_GARBAGE,
+	SIM_BASE_SHORT,
 	FAULT("half", no_alarms),
 	FAULT("checksum", wrong_checksum),
 	FAULT("charge-refused", refuses_charge),
@@ -252,16 +228,6 @@ static const struct sim_fault faults[] = {
 	ALARM("system", 0x0800),
 	{ 0 },
 };
-
-static void power(void *state, bool on, int64_t t_ns)
-{
-	struct pylon_unit *u = state;
-
-	if (on)
-		power_on(u, t_ns);
-	u->no_power = !on;
-	u->burst_n = u->burst_at = 0;
-}
 
 static void report(void *state, int64_t t_ns, struct rpc_text *to)
 {
@@ -285,9 +251,9 @@ const struct sim_kind pylon_kind = {
 	.next_ns = next_ns,
 	.send = send,
 	.advance = advance,
-	.has_power = has_power,
+	.has_power = sim_base_has_power,
 	.faults = faults,
-	.power = power,
+	.boot = boot,
 	.fixed = (const char *const[]){ "series", NULL },
 	.report = report,
 };

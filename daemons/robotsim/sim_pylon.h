@@ -7,11 +7,11 @@
 #define DAEMONS_ROBOTSIM_SIM_PYLON_H
 
 #include "daemons/bms/bmsd_settings.h"
-#include "daemons/robotsim/sim.h"
-
-#define PYLON_BURST_MAX 7 /* frames of a telegram */
+#include "daemons/robotsim/sim_base.h"
 
 struct pylon_unit {
+	struct sim_base base;
+
 	/* rows */
 	double charge, capacity_ah, load_a, ambient_c, heat_k_a2;
 	double spread_v, diverge_v_h;
@@ -23,9 +23,8 @@ struct pylon_unit {
 	int64_t t_ns; /* everything up to here has happened */
 	double temperature_c;
 	double drift_v; /* of the cells since the start, in addition to spread */
-	uint64_t random;
 
-	bool no_power, silent, garbage, wrong_length, no_alarms, wrong_checksum;
+	bool no_alarms, wrong_checksum;
 	uint16_t protections, warnings; /* bits of 0x359 */
 	bool refuses_charge, refuses_discharge, wants_charge;
 	int64_t heard_ns; /* the last keep-alive, or power-on */
@@ -33,8 +32,6 @@ struct pylon_unit {
 
 	int64_t telegram_ns, cell_ns; /* the next ones */
 	unsigned int cell;
-	struct frame burst[PYLON_BURST_MAX]; /* of a telegram, that waits */
-	unsigned int burst_n, burst_at;
 };
 
 double pylon_cell_v(const struct pylon_unit *unit, unsigned int cell); /* with its load */

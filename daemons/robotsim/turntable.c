@@ -4,7 +4,7 @@
 #include "channels/clock/vt_clock.h"
 #include "daemons/example/exampled_settings.h"
 #include "daemons/robotsim/joint.h"
-#include "daemons/robotsim/sim.h"
+#include "daemons/robotsim/sim_base.h"
 
 #define STATE_ID 0x190u /* + node */
 #define TURN_ID 0x210u
@@ -103,11 +103,9 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	struct turntable *t = state;
 	uint32_t position, velocity;
 
-	if (now_ns < t->send_ns)
+	if (!sim_base_due(&t->send_ns, STATE_PERIOD_NS, now_ns))
 		return false;
 	advance(t, now_ns);
-	while (t->send_ns <= now_ns)
-		t->send_ns += STATE_PERIOD_NS;
 	position = (uint32_t)(int64_t)joint_counts(&t->encoder, t->joint.position, t->t_ns);
 	velocity = (uint32_t)lround(t->joint.velocity * 1e3);
 	*f = (struct frame){ .id = STATE_ID + t->node, .len = 6 };
