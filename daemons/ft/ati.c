@@ -166,23 +166,10 @@ struct ati_wrench ati_measure(const struct ati_calibration *c, const struct ati_
 	return w;
 }
 
-static void turn(double v[3], unsigned int axis, double degrees)
+void ati_mount(const struct mounting *mounting, struct ati_wrench *wrench)
 {
-	const double angle = degrees * M_PI / 180, a = v[(axis + 1) % 3], b = v[(axis + 2) % 3];
-
-	v[(axis + 1) % 3] = a * cos(angle) - b * sin(angle);
-	v[(axis + 2) % 3] = a * sin(angle) + b * cos(angle);
-}
-
-struct ati_wrench ati_mount(const struct ati_wrench *wrench, const double degrees[3])
-{
-	struct ati_wrench w = *wrench;
-
-	for (unsigned int axis = 0; axis < 3; axis++) {
-		turn(w.force_n, axis, degrees[axis]);
-		turn(w.torque_nm, axis, degrees[axis]);
-	}
-	return w;
+	mounting_turn(mounting, wrench->force_n);
+	mounting_turn(mounting, wrench->torque_nm);
 }
 
 struct ati_wrench ati_weight(double mass_kg, const double center_m[3], const double direction[3])

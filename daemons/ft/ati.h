@@ -3,6 +3,7 @@
 #define ATI_H
 
 #include "can/bus/frame.h"
+#include "daemons/drv/mounting.h"
 
 #define ATI_GAUGES 6
 #define ATI_AXES 6 /* Fx Fy Fz Tx Ty Tz */
@@ -83,8 +84,7 @@ struct ati_calibration {
 };
 
 struct ati_wrench ati_measure(const struct ati_calibration *calibration, const struct ati_sample *sample);
-/* From the sensor's axes into those of the robot: turned about x, then y, then z by these angles. */
-struct ati_wrench ati_mount(const struct ati_wrench *wrench, const double degrees[3]);
+void ati_mount(const struct mounting *mounting, struct ati_wrench *wrench);
 /* Of a mass at center, where gravity has this direction, of whatever length but 0. */
 struct ati_wrench ati_weight(double mass_kg, const double center_m[3], const double direction[3]);
 /* a + factor * b */

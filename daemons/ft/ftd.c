@@ -35,6 +35,7 @@ static const unsigned int order[] = { SAMPLE, SERIAL, FIRMWARE, COUNTS, UNITS, C
 struct ftd {
 	struct ftd_settings settings; /* first: the loop fills them in */
 	unsigned int receives[sizeof(order) / sizeof(*order)];
+	struct mounting mounting;
 	struct ati_wrench weight;
 
 	unsigned int known; /* bits of items */
@@ -123,7 +124,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	const struct ftd_settings *s = &f->settings;
 
 	if (s->mounting_n != 3)
-		error_add(errors, "mounting: three angles are needed, such as [0, 0, -45]: roll, pitch, yaw");
+		error_add(errors, MOUNTING_SETTINGS_WRONG);
 	if (s->tool_center_n != 3)
 		error_add(errors, "tool_center: three lengths are needed, such as [0, 0, 0.1]");
 	if (s->gravity_n != 3 || (s->gravity[0] == 0 && s->gravity[1] == 0 && s->gravity[2] == 0))
@@ -134,6 +135,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 		error_add(errors, "silent_after: it must be at least %d ticks", TICKS_MIN);
 	if (errors->count)
 		return -EINVAL;
+	f->mounting = mounting_of(s->mounting_deg);
 	f->weight = ati_weight(s->tool_kg, s->tool_center_m, s->gravity);
 	f->reset_wait_ns = s->reset_wait_ns;
 	for (unsigned int i = 0; i < sizeof(order) / sizeof(*order); i++)
@@ -323,7 +325,7 @@ static void take_sample(struct ftd *f, struct drv *drv, const struct ati_sample 
 		return;
 	f->got = *sample;
 	mounted = ati_measure(&f->calibration, sample);
-	mounted = ati_mount(&mounted, f->settings.mounting_deg);
+	ati_mount(&f->mounting, &mounted);
 	f->wrench = ati_add(&mounted, -1, &f->weight);
 	check_saturation(f, drv);
 	biased = add_to_bias(f, drv);

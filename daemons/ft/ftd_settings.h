@@ -3,6 +3,7 @@
 #define FTD_SETTINGS_H
 
 #include "config/settings/settings.h"
+#include "daemons/drv/mounting_settings.h"
 
 struct ftd_settings {
 	int64_t base, calibration;
@@ -33,8 +34,7 @@ static const struct settings_row ftd_settings_rows[] = {
 		"counts of a gauge, either way, from which it is saturated"),
 	FTD_ROW(INT, "status_ignored", status_ignored, "", "0", "0", "0xFFFF",
 		"bits of the sensor's status that are not a fault"),
-	FTD_ROW(REALS, "mounting", mounting_deg, mounting_n, "deg", "[0, 0, 0]", "-360", "360",
-		"roll, pitch and yaw of the sensor in the axes of the wrist"),
+	MOUNTING_SETTINGS_ROW(struct ftd_settings, "the axes of the wrist"),
 	FTD_ROW(REAL, "tool_mass", tool_kg, "kg", "0", "0", "100", "of what hangs on the sensor"),
 	FTD_ROW(REALS, "tool_center", tool_center_m, tool_center_n, "m", "[0, 0, 0]", "-10", "10",
 		"its centre of mass, in the axes of the wrist"),

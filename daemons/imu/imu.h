@@ -1,9 +1,11 @@
-/* imu.h: a sample of an inertial sensor, and how the sensor is mounted; see hw-docs/devices/imu.md.  Pure. */
+/* imu.h: a sample of an inertial sensor, also as it is mounted; see hw-docs/devices/imu.md.  Pure. */
 #ifndef IMU_H
 #define IMU_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "daemons/drv/mounting.h"
 
 /* In the sensor's axes as a codec decodes it; imu_mount turns it into the robot's. */
 struct imu_sample {
@@ -23,13 +25,7 @@ struct imu_counts {
 	uint32_t odd;	     /* frames of another length */
 };
 
-struct imu_mounting {
-	double q[4]; /* w x y z: from the sensor's axes to the robot's */
-};
-
-/* Roll, pitch and yaw of the sensor in the robot: about x, then y, then z of the robot. */
-void imu_mounting(struct imu_mounting *mounting, const double degrees[3]);
-void imu_mount(const struct imu_mounting *mounting, struct imu_sample *sample);
+void imu_mount(const struct mounting *mounting, struct imu_sample *sample);
 
 /* Each value is as it was: a sensor that measures has noise, so that this does not last. */
 bool imu_same(const struct imu_sample *a, const struct imu_sample *b);

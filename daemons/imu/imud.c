@@ -17,7 +17,7 @@ enum { ERROR, WARNING, MTI_OTHERS }; /* the first rows it receives, of an MTi */
 
 struct imud {
 	struct imud_settings settings; /* first: the loop fills them in */
-	struct imu_mounting mounting;
+	struct mounting mounting;
 	union {
 		struct {
 			struct dmu codec;
@@ -87,7 +87,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 
 	m->period_ns = llround(1e9 / s->rate_hz);
 	if (s->mounting_n != 3)
-		error_add(errors, "mounting: three angles are needed, such as [0, 0, -45]: roll, pitch, yaw");
+		error_add(errors, MOUNTING_SETTINGS_WRONG);
 	if (s->silent_after_ns < PERIODS_MIN * m->period_ns)
 		error_add(errors, "silent_after: with rate %g Hz it must be at least %d samples, %.3g s", s->rate_hz,
 			  PERIODS_MIN, PERIODS_MIN / s->rate_hz);
@@ -100,7 +100,7 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 		error_add(errors, "retry: it must be at least as long as listen");
 	if (!dmu && s->rate_id == s->acceleration_id)
 		error_add(errors, "acceleration_id: it must differ from rate_id");
-	imu_mounting(&m->mounting, s->mounting_deg);
+	m->mounting = mounting_of(s->mounting_deg);
 	if (dmu)
 		plan_dmu(m, drv, errors);
 	else

@@ -3,6 +3,7 @@
 #define IMUD_SETTINGS_H
 
 #include "config/settings/settings.h"
+#include "daemons/drv/mounting_settings.h"
 
 enum imud_kind { IMUD_DMU, IMUD_MTI };
 
@@ -24,8 +25,7 @@ static const struct settings_row imud_settings_rows[] = {
 	IMUD_ROW(WORD, "kind", kind, imud_settings_kinds, SETTINGS_REQUIRED,
 		 "dmu, a Silicon Sensing DMU, or mti, an Xsens MTi"),
 	IMUD_ROW(REAL, "rate", rate_hz, "Hz", "200", "1", "2000", "samples in a second, as the sensor is set up"),
-	IMUD_ROW(REALS, "mounting", mounting_deg, mounting_n, "deg", "[0, 0, 0]", "-360", "360",
-		 "roll, pitch and yaw of the sensor in the robot"),
+	MOUNTING_SETTINGS_ROW(struct imud_settings, "the robot"),
 	IMUD_ROW(DURATION, "silent_after", silent_after_ns, "50ms", "2ms", "10s",
 		 "time without a new sample after which the sensor is in fault"),
 	IMUD_ROW(DURATION, "frozen_after", frozen_after_ns, "100ms", "0s", "10s",

@@ -35,9 +35,12 @@ static void check_items(const struct frame *f, struct ati_calibration *c, uint8_
 
 static void check_sample(const struct ati_calibration *c, const struct ati_sample *s)
 {
-	const struct ati_wrench w = ati_measure(c, s), turned = ati_mount(&w, (const double[3]){ 10, -20, 135 });
+	const struct mounting mounting = mounting_of((const double[3]){ 10, -20, 135 });
+	const struct ati_wrench w = ati_measure(c, s);
+	struct ati_wrench turned = w;
 	double before = 0, after = 0;
 
+	ati_mount(&mounting, &turned);
 	for (unsigned int i = 0; i < 3; i++) {
 		must(isfinite(w.force_n[i]) && isfinite(w.torque_nm[i]));
 		before += w.force_n[i] * w.force_n[i];

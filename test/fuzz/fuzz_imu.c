@@ -17,12 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_sample(const struct imu_sample *s, int64_t first_ns, int64_t t_ns)
 {
-	struct imu_mounting mounting;
+	struct mounting mounting;
 	struct imu_sample turned = *s;
 	double before = 0, after = 0;
 
 	must(s->t_ns >= first_ns && s->t_ns <= t_ns && t_ns - s->t_ns <= 4 * MS);
-	imu_mounting(&mounting, (const double[3]){ 10, -20, 135 });
+	mounting = mounting_of((const double[3]){ 10, -20, 135 });
 	imu_mount(&mounting, &turned);
 	for (unsigned int i = 0; i < 3; i++) {
 		must(isfinite(s->rate_rad_s[i]) && isfinite(s->acceleration_m_s2[i]));

@@ -124,13 +124,15 @@ static void say_wrench(char *said, const struct ati_wrench *w)
 
 static void say_mount(char said[PAGE_LIB_TEXT], char *words)
 {
+	struct mounting mounting;
 	struct ati_wrench w;
 	double degrees[3];
 
 	TEST_ASSERT_EQUAL(9, sscanf(words, "%lf %lf %lf: %lf %lf %lf %lf %lf %lf", &degrees[0], &degrees[1],
 				    &degrees[2], &w.force_n[0], &w.force_n[1], &w.force_n[2], &w.torque_nm[0],
 				    &w.torque_nm[1], &w.torque_nm[2]));
-	w = ati_mount(&w, degrees);
+	mounting = mounting_of(degrees);
+	ati_mount(&mounting, &w);
 	say_wrench(said, &w);
 }
 
@@ -242,8 +244,10 @@ TEST(arrays_end_where_they_end)
 		int16_t guard[2 * ATI_GAUGES];
 	} h;
 	struct ati_sample sample, untouched;
-	struct ati_wrench w = ati_mount(&plain, turned);
+	const struct mounting mounting = mounting_of(turned);
+	struct ati_wrench w = plain;
 
+	ati_mount(&mounting, &w);
 	TEST_ASSERT_EQUAL_DOUBLE_ARRAY(plain.force_n, w.force_n, 3);
 	TEST_ASSERT_EQUAL_DOUBLE_ARRAY(plain.torque_nm, w.torque_nm, 3);
 	memset(&h, 0xA5, sizeof(h));

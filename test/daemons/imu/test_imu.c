@@ -10,11 +10,11 @@
 static void say_mount(char said[PAGE_LIB_TEXT], char *words)
 {
 	struct imu_sample sample = { 0 };
-	struct imu_mounting mounting;
+	struct mounting mounting;
 	double deg[3], v[3];
 
 	TEST_ASSERT_EQUAL(6, sscanf(words, "%lf %lf %lf: %lf %lf %lf", &deg[0], &deg[1], &deg[2], &v[0], &v[1], &v[2]));
-	imu_mounting(&mounting, deg);
+	mounting = mounting_of(deg);
 	memcpy(sample.acceleration_m_s2, v, sizeof(v));
 	for (unsigned int i = 0; i < 3; i++)
 		sample.rate_rad_s[i] = -2 * v[i];
@@ -36,9 +36,9 @@ TEST(a_sensor_that_is_not_turned_is_exact)
 	static const double none[3];
 	struct imu_sample sample = { .acceleration_m_s2 = { 0.1, -0.2, 9.81 }, .rate_rad_s = { 1e-3, -1e-300, 7 } };
 	const struct imu_sample before = sample;
-	struct imu_mounting mounting;
+	struct mounting mounting;
 
-	imu_mounting(&mounting, none);
+	mounting = mounting_of(none);
 	imu_mount(&mounting, &sample);
 	TEST_ASSERT_TRUE(imu_same(&before, &sample));
 }
@@ -48,9 +48,9 @@ TEST(the_orientation_is_that_of_the_robot)
 {
 	static const double deg[3] = { 0, 0, 90 };
 	struct imu_sample sample = { .orientation = { 1, 0, 0, 0 } };
-	struct imu_mounting mounting;
+	struct mounting mounting;
 
-	imu_mounting(&mounting, deg);
+	mounting = mounting_of(deg);
 	imu_mount(&mounting, &sample);
 	TEST_ASSERT_DOUBLE_WITHIN(TINY, sqrt(0.5), sample.orientation[0]);
 	TEST_ASSERT_DOUBLE_WITHIN(TINY, 0, sample.orientation[1]);
@@ -87,12 +87,12 @@ TEST(the_world_stays_where_it_is)
 
 	for (unsigned int i = 0; i < 16; i++) {
 		struct imu_sample sample = { .acceleration_m_s2 = { v[0], v[1], v[2] } };
-		struct imu_mounting mounting;
+		struct mounting mounting;
 		double before[3], after[3];
 
 		memcpy(sample.orientation, q[i / 4], sizeof(sample.orientation));
 		turn(before, sample.orientation, sample.acceleration_m_s2);
-		imu_mounting(&mounting, mountings[i % 4]);
+		mounting = mounting_of(mountings[i % 4]);
 		imu_mount(&mounting, &sample);
 		turn(after, sample.orientation, sample.acceleration_m_s2);
 		for (unsigned int j = 0; j < 3; j++)
@@ -105,10 +105,10 @@ static void krang(const struct frame *rate, const struct frame *acceleration, do
 {
 	static const double deg[3] = { 0, 0, 135 };
 	struct dmu dmu = { .window_ns = 1 };
-	struct imu_mounting mounting;
+	struct mounting mounting;
 	struct imu_sample sample;
 
-	imu_mounting(&mounting, deg);
+	mounting = mounting_of(deg);
 	TEST_ASSERT_FALSE(dmu_take(&dmu, rate, 1, &sample));
 	TEST_ASSERT_TRUE(dmu_take(&dmu, acceleration, 2, &sample));
 	imu_mount(&mounting, &sample);
@@ -165,7 +165,7 @@ TEST(pitch_forward_is_positive)
 {
 	static const double deg[3] = { 10, -20, 30 };
 	const double lean = 0.3;
-	struct imu_mounting mounting;
+	struct mounting mounting;
 	struct imu_sample sample = { 0 };
 
 	/* In the robot's axes, then as the sensor has it: the inverse is three mountings one after the other. */
@@ -177,12 +177,12 @@ TEST(pitch_forward_is_positive)
 		one[axis] = -deg[axis];
 		memcpy(sample.acceleration_m_s2, force, sizeof(force));
 		memcpy(sample.rate_rad_s, rate, sizeof(rate));
-		imu_mounting(&mounting, one);
+		mounting = mounting_of(one);
 		imu_mount(&mounting, &sample);
 		memcpy(force, sample.acceleration_m_s2, sizeof(force));
 		memcpy(rate, sample.rate_rad_s, sizeof(rate));
 	}
-	imu_mounting(&mounting, deg);
+	mounting = mounting_of(deg);
 	imu_mount(&mounting, &sample);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, lean, atan2(-sample.acceleration_m_s2[0], sample.acceleration_m_s2[2]));
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.5, sample.rate_rad_s[1]);
