@@ -8,7 +8,7 @@
 #include "daemons/bms/bmsd_settings.h"
 #include "daemons/bms/orion.h"
 #include "daemons/bms/pylon.h"
-#include "daemons/drv/drv.h"
+#include "daemons/drv/drv_missed.h"
 
 #define SILENT_PERIODS 3
 #define KELVIN 273.15
@@ -48,11 +48,8 @@ struct bmsd {
 	bool crossed[THRESHOLDS];
 	uint32_t protections, warnings, refused; /* reported */
 	bool wants_charge, cells_missing;
-	struct bmsd_counts {
-		uint32_t checksum;	  /* frames of cells whose checksum does not match */
-		uint32_t unknown;	  /* frames of cells that there are not */
-		uint32_t incomplete, odd; /* of the pack */
-	} counts, noted;
+	uint32_t checksum, unknown; /* frames of cells whose checksum does not match, or that there are not */
+	uint32_t checksum_noted, unknown_noted, telegrams_noted; /* reported */
 };
 
 /* ---- declaring ---- */
@@ -193,9 +190,9 @@ static void take_cell(struct bmsd *b, const struct bus_frame *got)
 	const int status = orion_decode(&cell, &got->frame);
 
 	if (status) {
-		b->counts.checksum++;
+		b->checksum++;
 	} else if (cell.number >= b->cells.n) {
-		b->counts.unknown++;
+		b->unknown++;
 	} else {
 		b->cells.voltage_v[cell.number] = cell.voltage_v;
 		b->cells.open_v[cell.number] = cell.open_v;
@@ -255,20 +252,18 @@ static void keep_alive(struct bmsd *b, struct drv *drv, int64_t tick_ns)
 
 static void report_losses(struct bmsd *b, struct drv *drv)
 {
-	b->counts.incomplete = b->pylon.incomplete;
-	b->counts.odd = b->pylon.odd;
-	if (b->counts.checksum != b->noted.checksum)
+	const struct pylon *p = &b->pylon;
+
+	if (drv_missed_more(&b->checksum_noted, b->checksum))
 		drv_event(drv, MSG_SEVERITY_WARNING, "checksum", "so far the checksum of %u frames of cells was wrong",
-			  b->counts.checksum);
-	if (b->counts.unknown != b->noted.unknown)
+			  b->checksum);
+	if (drv_missed_more(&b->unknown_noted, b->unknown))
 		drv_event(drv, MSG_SEVERITY_WARNING, "cell-unknown",
-			  "so far %u frames were of cells beyond the %u of the setting cells", b->counts.unknown,
-			  b->cells.n);
-	if (b->counts.incomplete != b->noted.incomplete || b->counts.odd != b->noted.odd)
+			  "so far %u frames were of cells beyond the %u of the setting cells", b->unknown, b->cells.n);
+	if (drv_missed_more(&b->telegrams_noted, p->incomplete + p->odd))
 		drv_event(drv, MSG_SEVERITY_WARNING, "telegrams-lost",
-			  "incomplete telegrams so far: %u, frames of another length or value: %u",
-			  b->counts.incomplete, b->counts.odd);
-	b->noted = b->counts;
+			  "incomplete telegrams so far: %u, frames of another length or value: %u", p->incomplete,
+			  p->odd);
 }
 
 static void report_cells(struct bmsd *b, struct drv *drv, int64_t now_ns)
@@ -300,19 +295,17 @@ static const char *missing_part(unsigned int lacked)
 static bool is_live(struct bmsd *b, struct drv *drv, const struct drv_orders *orders)
 {
 	const int64_t now_ns = orders->now_ns;
-	int64_t since_ns;
+	long long ms;
 
 	if (pylon_pause(&b->pylon, now_ns, &b->pack))
 		take_telegram(b, drv, now_ns);
-	since_ns = b->pack.t_ns > b->started_ns ? b->pack.t_ns : b->started_ns;
 	keep_alive(b, drv, orders->tick_ns);
 	report_losses(b, drv);
 	report_cells(b, drv, now_ns);
-	if (now_ns - since_ns - drv_paused_ns(drv, 0, since_ns) <= SILENT_PERIODS * b->settings.period_ns)
-		return true;
-	drv_fault(drv, DRV_ALL, "no-telegram", "no telegram for %lld ms%s", (long long)((now_ns - since_ns) / 1000000),
-		  missing_part(b->pylon.lacked));
-	return false;
+	ms = drv_missed_ms(drv, b->pack.t_ns, b->started_ns, SILENT_PERIODS * b->settings.period_ns, now_ns);
+	if (ms)
+		drv_fault(drv, DRV_ALL, "no-telegram", "no telegram for %lld ms%s", ms, missing_part(b->pylon.lacked));
+	return !ms;
 }
 
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemons/drv/drv.h"
+#include "daemons/drv/drv_missed.h"
 #include "daemons/ft/ati.h"
 #include "daemons/ft/ftd_settings.h"
 
@@ -53,7 +53,7 @@ struct ftd {
 	uint32_t saturated;
 	uint16_t status;
 	int64_t heard_ns, started_ns; /* the newest complete sample; since when it is waited for */
-	unsigned int lost, lost_noted;
+	uint32_t lost, lost_noted;
 
 	bool can_error;
 	int64_t quiet_ns;		 /* until then nothing is sent */
@@ -441,25 +441,21 @@ static void reset(struct ftd *f, struct drv *drv, int64_t now_ns)
 
 static void report_losses(struct ftd *f, struct drv *drv)
 {
-	if (f->lost != f->lost_noted)
+	if (drv_missed_more(&f->lost_noted, f->lost))
 		drv_event(drv, MSG_SEVERITY_WARNING, "samples-lost", "so far %u samples lacked a half, or both",
 			  f->lost);
-	f->lost_noted = f->lost;
 }
 
 /* Silence counts from the start, and from the end of a reset. */
 static bool is_silent(const struct ftd *f, struct drv *drv, int64_t now_ns)
 {
-	int64_t since_ns = f->heard_ns > f->started_ns ? f->heard_ns : f->started_ns;
+	const int64_t waits_ns = f->quiet_ns > f->started_ns ? f->quiet_ns : f->started_ns;
+	const long long ms = drv_missed_ms(drv, f->heard_ns, waits_ns, f->settings.silent_after_ns, now_ns);
 
-	if (f->quiet_ns > since_ns)
-		since_ns = f->quiet_ns;
-	if (now_ns - since_ns - drv_paused_ns(drv, 0, since_ns) <= f->settings.silent_after_ns)
-		return false;
-	if (!drv_bus_dead(drv, 0))
+	if (ms && !drv_bus_dead(drv, 0))
 		drv_fault(drv, DRV_ALL, "no-answer", "the sensor does not answer: no %s for %lld ms",
-			  item_words[question_of(missing(f))], (long long)((now_ns - since_ns) / 1000000));
-	return true;
+			  item_words[question_of(missing(f))], ms);
+	return ms;
 }
 
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemons/drv/drv.h"
+#include "daemons/drv/drv_missed.h"
 #include "daemons/imu/dmu.h"
 #include "daemons/imu/imud_settings.h"
 #include "daemons/imu/mti.h"
@@ -27,12 +27,12 @@ struct imud {
 	};
 	int64_t period_ns;
 	int64_t started_ns;
-	unsigned int in_a_row;	 /* samples */
-	struct imu_sample raw;	 /* the last one, as the device sent it */
-	int64_t changed_ns;	 /* its values came for the first time */
-	struct imu_sample got;	 /* the last one published */
-	bool fresh;		 /* and it is published now */
-	struct imu_counts noted; /* reported */
+	unsigned int in_a_row; /* samples */
+	struct imu_sample raw; /* the last one, as the device sent it */
+	int64_t changed_ns;    /* its values came for the first time */
+	struct imu_sample got; /* the last one published */
+	bool fresh;	       /* and it is published now */
+	uint32_t noted;	       /* losses reported */
 };
 
 /* ---- declaring ---- */
@@ -219,41 +219,32 @@ static void keep_streaming(struct imud *m, struct drv *drv, int64_t now_ns)
 			  (long long)((now_ns - m->dmu.stream.since_ns) / 1000000));
 }
 
-static struct imu_counts counts_of(const struct imud *m)
-{
-	return m->settings.kind == IMUD_DMU ? m->dmu.codec.counts : m->mti.counts;
-}
-
 static void report_losses(struct imud *m, struct drv *drv)
 {
-	const struct imu_counts counts = counts_of(m);
+	const struct imu_counts c = m->settings.kind == IMUD_DMU ? m->dmu.codec.counts : m->mti.counts;
 
-	if (memcmp(&counts, &m->noted, sizeof(counts)) != 0)
+	if (drv_missed_more(&m->noted, c.incomplete + c.repeated + c.odd))
 		drv_event(drv, MSG_SEVERITY_WARNING, "samples-lost",
 			  "so far %u samples were incomplete, %u were repeated, and %u frames had another length",
-			  counts.incomplete, counts.repeated, counts.odd);
-	m->noted = counts;
+			  c.incomplete, c.repeated, c.odd);
 }
 
 /* Has a new sample come lately?  Frames alone, repeated samples and halves do not count. */
 static bool is_live(struct imud *m, struct drv *drv, int64_t now_ns)
 {
-	const int64_t since_ns = m->got.t_ns > m->started_ns ? m->got.t_ns : m->started_ns;
-	const int64_t paused_ns = drv_paused_ns(drv, 0, since_ns);
+	const long long ms = drv_missed_ms(drv, m->got.t_ns, m->started_ns, m->settings.silent_after_ns, now_ns);
 	const bool frozen = m->raw.t_ns > m->got.t_ns;
-	const bool silent = now_ns - since_ns - paused_ns > m->settings.silent_after_ns;
 
 	keep_streaming(m, drv, now_ns);
 	report_losses(m, drv);
 	if (frozen)
 		drv_fault(drv, DRV_ALL, "frozen", "the sensor has sent the same values for %lld ms",
 			  (long long)((m->raw.t_ns - m->changed_ns) / 1000000));
-	if (silent)
-		drv_fault(drv, DRV_ALL, "no-sample", "no new sample for %lld ms",
-			  (long long)((now_ns - since_ns) / 1000000));
-	if (frozen || silent)
+	if (ms)
+		drv_fault(drv, DRV_ALL, "no-sample", "no new sample for %lld ms", ms);
+	if (frozen || ms)
 		m->in_a_row = 0;
-	return !frozen && !silent;
+	return !frozen && !ms;
 }
 
 /* Whether a DMU streams is known after listen; until then silence is not a fault. */

@@ -6,6 +6,7 @@
 
 #include "can/canopen/nmt.h"
 #include "can/canopen/sdo.h"
+#include "daemons/drv/drv_missed.h"
 
 #define TAKE_OVER_NS 200000000 /* no reference is valid for longer: until then one of before may be renewed */
 #define SEEN_NS 100000000
@@ -138,9 +139,7 @@ static void rest(struct robotiqd *d)
 
 static void watch_silence(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 {
-	const int64_t since_ns = d->got_ns ? d->got_ns : d->since_ns;
-	const int64_t paused_ns = drv_paused_ns(drv, 0, since_ns);
-	const bool silent = now_ns - since_ns - paused_ns > d->settings.silent_after_ns;
+	const bool silent = drv_missed_ms(drv, d->got_ns, d->since_ns, d->settings.silent_after_ns, now_ns);
 
 	if (silent)
 		drv_fault(drv, DRV_ALL, "no-image", "the gripper's registers cannot be read: %s",
