@@ -305,12 +305,12 @@ rejects pages "a link to nowhere" 'which is not there'
 rejects_file pages "a page with a warning" 'WARNING' daemons/ft/ftd.8 "$page
 .Pp"
 fresh
-plant daemons/ft/ftd.8 "$page
+plant channels/ach/ach_put.3 "$page
 .Bd -literal
 $(printf '%075d' 0)
 .Ed"
 accepts pages "a display of 80 columns"
-rejects_file pages "a display of 81" 'ftd.8: too wide: ' daemons/ft/ftd.8 "$page
+rejects_file pages "a display of 81" 'ach_put.3: too wide: *0' channels/ach/ach_put.3 "$page
 .Bd -literal
 $(printf '%076d' 0)
 .Ed"
