@@ -31,7 +31,7 @@ struct pdo {
 	enum pdo_kind kind;
 	unsigned int number; /* from 1 */
 	uint32_t id;
-	uint8_t type;			 /* 1 to 240: with every so many SYNC */
+	uint8_t type;			 /* 1 to 240: SYNCs between two of it */
 	unsigned int mapped;		 /* 0: its mapping is fixed */
 	uint32_t object[PDO_MAPPED_MAX]; /* index << 16 | sub-index << 8 | bits */
 };

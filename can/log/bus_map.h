@@ -48,7 +48,7 @@ struct bus_map_entry *bus_map_of(struct bus_map *map, const char *from);
 /* That frame will be sent on the bus.  Called before it is opened, so that no frame waits for a change of filters. */
 void bus_map_will_send(struct bus_map_bus *b, const struct frame *f);
 
-/* Opens the bus, if it is not open.  0, or EXIT_WORLD after a line. */
+/* Opens the bus, if it is not open.  0, or EXIT_RETRY after a line. */
 int bus_map_open(struct bus_map *map, struct bus_map_bus *b);
 void bus_map_close(struct bus_map *map);
 

@@ -51,7 +51,7 @@ int recorded_bus_open(struct recorded_bus *t, const struct bus_options *options)
 	if (!t->held)
 		return program_fail("no memory");
 	if (bus_open(&t->bus, t->text, options, &program_errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	t->state = bus_state(t->bus);
 	t->error = t->state == BUS_ABSENT ? -ENODEV : t->state == BUS_STOPPED ? -ENETDOWN : 0;
 	if (t->error)

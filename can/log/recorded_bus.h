@@ -42,7 +42,7 @@ struct recorded_bus {
 /* "can0", "left=wire:larm0", "log:FILE@can1".  0, or EXIT_WRONG after a line. */
 int recorded_bus_read(struct recorded_bus *t, const char *text);
 
-/* 0, or EXIT_WORLD after a line. */
+/* 0, or EXIT_RETRY after a line. */
 int recorded_bus_open(struct recorded_bus *t, const struct bus_options *options);
 void recorded_bus_close(struct recorded_bus *t);
 

@@ -157,7 +157,7 @@ int replay_live_open(struct replay_live *c, struct bus_map *map)
 		status = open_report(c);
 	if (!status &&
 	    replay_match_new(&c->loop, &c->rules, c->names, (unsigned int)map->buses, &c->options, &program_errors))
-		status = EXIT_WORLD;
+		status = EXIT_RETRY;
 	return status;
 }
 
@@ -384,7 +384,7 @@ int replay_live_run(struct replay_live *c, struct sender *sender, const struct s
 	if (replay_match_prepare(c->loop))
 		return program_fail("no memory left");
 	if (check_span(c))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	if (c->refs.armed_ns) {
 		c->options.from_ns = c->refs.armed_ns - c->loop->first_ns - ARMING_BEFORE_NS;
 		c->options.until_ns = c->refs.armed_ns - c->loop->first_ns + ARMING_AFTER_NS;
@@ -396,7 +396,7 @@ int replay_live_run(struct replay_live *c, struct sender *sender, const struct s
 	notify_close(&notify);
 	if (stepper.from && stepper.from != stdin)
 		fclose(stepper.from);
-	return stop < 0 ? EXIT_WORLD : finish(c, log);
+	return stop < 0 ? EXIT_RETRY : finish(c, log);
 }
 
 void replay_live_close(struct replay_live *c)

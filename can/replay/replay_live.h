@@ -36,7 +36,7 @@ struct replay_live {
 	size_t held_n, held_room;
 };
 
-/* The options, and the files of --frames.  0, or EXIT_WRONG or EXIT_WORLD after a line. */
+/* The options, and the files of --frames.  0, or EXIT_WRONG or EXIT_RETRY after a line. */
 int replay_live_check(struct replay_live *c);
 
 /* Once the recording was read and the map is complete: the loop, and the references.  A wire is attached to as a node
@@ -46,7 +46,7 @@ int replay_live_add(struct replay_live *c, const struct bus_map *map, const stru
 		    const struct log_record *r);
 
 /* Until the recording is over, or a signal.  0: nothing differs, or nothing was compared; REPLAY_LIVE_DIFFERS;
- * EXIT_WORLD after a line. */
+ * EXIT_RETRY after a line. */
 #define REPLAY_LIVE_DIFFERS 1
 int replay_live_run(struct replay_live *c, struct sender *sender, const struct sender_log *log);
 void replay_live_close(struct replay_live *c);

@@ -275,7 +275,7 @@ int replay_live_refs_play(struct replay_live_refs *refs, int64_t offset_ns, int6
 		enum ach_status status;
 
 		if (!c->open && open_channel(c))
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 		rebase(m, c, m->t_ns + offset_ns - m->recorded_ns);
 		status = ach_put(&c->chan, m->bytes, m->len);
 		if (status != ACH_OK)

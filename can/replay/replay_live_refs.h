@@ -38,7 +38,7 @@ struct replay_live_refs {
 	size_t n, room, at;
 };
 
-/* Reads the file.  names: NAME or NAME=NEW, the channels to play, or none: all that end in -ref.  0, or EXIT_WORLD
+/* Reads the file.  names: NAME or NAME=NEW, the channels to play, or none: all that end in -ref.  0, or EXIT_RETRY
  * after a line. */
 int replay_live_refs_read(struct replay_live_refs *refs, const char *path, const struct settings_strings *names);
 void replay_live_refs_close(struct replay_live_refs *refs);
@@ -50,7 +50,7 @@ bool replay_live_refs_span(const struct replay_live_refs *refs, int64_t *first_n
 int64_t replay_live_refs_next_ns(const struct replay_live_refs *refs, int64_t offset_ns);
 /* The driver has begun: what is due before is left out. */
 void replay_live_refs_begin(struct replay_live_refs *refs, int64_t offset_ns, int64_t now_ns);
-/* Publishes all that are due.  0, or EXIT_WORLD after a line. */
+/* Publishes all that are due.  0, or EXIT_RETRY after a line. */
 int replay_live_refs_play(struct replay_live_refs *refs, int64_t offset_ns, int64_t now_ns);
 
 #endif

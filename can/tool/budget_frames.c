@@ -70,7 +70,7 @@ static void run_achstart(const char *launch)
 	}
 	execlp("achstart", "achstart", "--frames", launch, (char *)NULL);
 	program_fail("achstart: %s", strerror(errno));
-	_exit(EXIT_WORLD);
+	_exit(EXIT_RETRY);
 }
 
 static int take_launch(struct traffic *traffic, const char *launch)

@@ -181,7 +181,7 @@ static int read_log(const struct canbudget_options *want, const struct id_filter
 	if (!status && log->damaged && !want->lenient)
 		return program_fail("%s: damaged in %" PRIu64 " places: --lenient leaves those out", log->path,
 				    log->damaged);
-	return status ? EXIT_WORLD : 0;
+	return status ? EXIT_RETRY : 0;
 }
 
 /* A bus without frames is most likely a typing error. */
@@ -223,7 +223,7 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 	if (id_filter_read(&ids, &want->only, &want->not, &program_errors))
 		return EXIT_WRONG;
 	if (log_open(&log, path, 0, &program_errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	status = read_log(want, &ids, &log, &b);
 	budget_end(&b);
 	if (!status && !b.frames && !want->json)

@@ -31,7 +31,7 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-/* All records; after damage they are read only to report the rest of it, unless --lenient.  0, or EXIT_WORLD after
+/* All records; after damage they are read only to report the rest of it, unless --lenient.  0, or EXIT_RETRY after
  * a line. */
 static int copy(struct convert *c)
 {
@@ -47,7 +47,7 @@ static int copy(struct convert *c)
 			break;
 	}
 	bar_clear(&c->bar);
-	return n ? EXIT_WORLD : 0;
+	return n ? EXIT_RETRY : 0;
 }
 
 static int convert(struct convert *c)
@@ -56,13 +56,13 @@ static int convert(struct convert *c)
 
 	if (log_writer_open(&c->writer, c->out, (c->lenient ? LOG_LENIENT : 0) | (c->force ? LOG_REPLACE : 0),
 			    &program_errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	status = copy(c);
 	if (!status && c->log.damaged && !c->lenient)
 		status = program_fail("%s: damaged in %" PRIu64 " places: --lenient leaves those out", c->log.path,
 				      c->log.damaged);
 	if (log_writer_close(&c->writer, status))
-		status = EXIT_WORLD;
+		status = EXIT_RETRY;
 	if (status)
 		return status;
 	if (c->log.lost)
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	if (same_file(c.in, c.out))
 		return program_wrong("%s: IN and OUT are the same file", c.out);
 	if (log_open(&c.log, c.in, 0, &program_errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	status = convert(&c);
 	log_close(&c.log);
 	return status;

@@ -208,7 +208,7 @@ static bool all_ended(const struct record *rec)
 	return true;
 }
 
-/* Until a signal, the end of the time or of the frames, or a write that fails.  0 or EXIT_WORLD. */
+/* Until a signal, the end of the time or of the frames, or a write that fails.  0 or EXIT_RETRY. */
 static int record(struct record *rec, int64_t until_ns)
 {
 	bool lines = tool_is_terminal(stderr) && strcmp(rec->file, "-");
@@ -298,7 +298,7 @@ static int open_buses(struct record *rec)
 	}
 	for (size_t i = 0; i < rec->n; i++) {
 		if (recorded_bus_open(&rec->bus[i].tap, &options))
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 		rec->held[i] = rec->bus[i].tap.held;
 	}
 	return 0;
@@ -389,7 +389,7 @@ int main(int argc, char **argv)
 	rec.real_ns = real_offset_ns();
 	status = open_buses(&rec);
 	if (!status && writer_open(&rec.writer, &writer, &program_errors))
-		status = EXIT_WORLD;
+		status = EXIT_RETRY;
 	if (!status)
 		status = run(&rec, for_ns);
 	writer_close(rec.writer);

@@ -130,7 +130,7 @@ static void on_signal(int signal)
 	(void)signal;
 	stopped = 1;
 	if (write(stop_fd, &one, sizeof(one)) < 0 || (stop_input >= 0 && dup2(stop_nothing, stop_input) < 0))
-		_exit(EXIT_WORLD);
+		_exit(EXIT_RETRY);
 	errno = saved;
 }
 
@@ -179,7 +179,7 @@ static void take_out_jumps(struct replay *play, struct log_record *r)
 	r->t_ns -= play->jumped_ns;
 }
 
-/* 1: the direction is wanted; 0: not; EXIT_WORLD after a line. */
+/* 1: the direction is wanted; 0: not; EXIT_RETRY after a line. */
 static int has_direction(const struct replay *play, const struct log_record *r)
 {
 	if ((!play->rx_only && !play->tx_only) || r->frame.id & FRAME_ERR)
@@ -190,7 +190,7 @@ static int has_direction(const struct replay *play, const struct log_record *r)
 	return r->direction == (play->rx_only ? 'R' : 'T');
 }
 
-/* Where a record goes; NULL: nowhere.  0, or EXIT_WORLD after a line. */
+/* Where a record goes; NULL: nowhere.  0, or EXIT_RETRY after a line. */
 static int choose(struct replay *play, struct log_record *r, struct bus_map_bus **to)
 {
 	struct bus_map_entry *entry = bus_map_of(&play->map, r->bus);
@@ -206,8 +206,8 @@ static int choose(struct replay *play, struct log_record *r, struct bus_map_bus 
 	wanted = in_window(play, r->t_ns) && (r->frame.id & FRAME_ERR || id_filter_want(&play->ids, &r->frame));
 	take_out_jumps(play, r);
 	direction = has_direction(play, r);
-	if (direction == EXIT_WORLD)
-		return EXIT_WORLD;
+	if (direction == EXIT_RETRY)
+		return EXIT_RETRY;
 	if (entry->to && wanted && direction)
 		*to = entry->to;
 	return 0;
@@ -257,7 +257,7 @@ static int scan(struct replay *play)
 		if (r.line % 4096 == 0)
 			bar_draw(&play->bar, play->total, play->total, clock_now_ns(), CLOCK_NEVER);
 		if (choose(play, &r, &to))
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 		if (!to)
 			continue;
 		if (is_left_out(play, &r)) {
@@ -272,7 +272,7 @@ static int scan(struct replay *play)
 	if (stopped)
 		return 0;
 	if (n < 0)
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	count_file(play);
 	if (play->log.damaged && !play->lenient)
 		return program_fail("%s: damaged in %" PRIu64 " places, so nothing was sent: --lenient sends the rest",
@@ -290,7 +290,7 @@ static int open_buses(struct replay *play)
 		struct bus_map_bus *b = &play->map.bus[i];
 
 		if ((b->wanted || !play->again) && bus_map_open(&play->map, b))
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 	}
 	return 0;
 }
@@ -408,11 +408,11 @@ static int load(struct replay *play)
 
 	while (!stopped && (n = log_next(&play->log, &r)) > 0) {
 		if (choose(play, &r, &to))
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 		if (to && replay_live_add(&play->closed, &play->map, to, &r))
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 	}
-	return n < 0 ? EXIT_WORLD : 0;
+	return n < 0 ? EXIT_RETRY : 0;
 }
 
 static int close_loop(struct replay *play)
@@ -484,7 +484,7 @@ static int open_log(struct replay *play)
 				    play->closed.on ? "closed-loop" : "loop");
 	stop_input = standard ? STDIN_FILENO : -1;
 	if (log_open(&play->log, play->file, play->again || play->lenient ? 0 : LOG_STRICT, &program_errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	if (!play->again)
 		stop_input = play->log.fd;
 	return 0;
@@ -507,7 +507,7 @@ static int run(struct replay *play)
 		return !fflush(stdout) && r >= 0 ? 0 : program_fail("cannot write: %s", strerror(errno));
 	if (play->frames && clock_now_ns() > play->start_ns)
 		play->of_log.took_ns = clock_now_ns() - play->start_ns;
-	return sender_summary(&play->sender, &play->of_log, play->json) && r >= 0 ? 0 : EXIT_WORLD;
+	return sender_summary(&play->sender, &play->of_log, play->json) && r >= 0 ? 0 : EXIT_RETRY;
 }
 
 int main(int argc, char **argv)
@@ -535,7 +535,7 @@ int main(int argc, char **argv)
 	if (status)
 		return status;
 	if (!play.dry_run && catch_signals())
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	play.sender.map = &play.map;
 	play.sender.stop_fd = stop_fd;
 	play.sender.untimed = play.at_once;

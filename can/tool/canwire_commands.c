@@ -30,7 +30,7 @@ static int open_wire(struct bus **bus, const struct canwire_options *w, const ch
 		return program_wrong("--as: %s is not a name: 1 to %d letters, digits, _ . -",
 				     text_quote(quoted, w->as), TEXT_NAME_MAX);
 	snprintf(full, sizeof(full), "wire:%s@%.*s", part, TEXT_NAME_MAX, strchr(name, '@') ? as : w->as);
-	return bus_open(bus, full, options, &program_errors) ? EXIT_WORLD : 0;
+	return bus_open(bus, full, options, &program_errors) ? EXIT_RETRY : 0;
 }
 
 /* ---- send ---- */
@@ -146,7 +146,7 @@ static char answer[ATTACH_ANSWER_MAX];
 
 static int ask(const char *bus, const char *question)
 {
-	return attach_question(bus, question, answer, sizeof(answer), &program_errors) ? EXIT_WORLD : 0;
+	return attach_question(bus, question, answer, sizeof(answer), &program_errors) ? EXIT_RETRY : 0;
 }
 
 /* "fault", and the words behind the bus. */

@@ -56,7 +56,7 @@ static int play(const char *path, int argc, char **argv, const struct engine_set
 	int r = script_open(&script, path, (const char *const *)argv, (unsigned int)argc, &program_errors);
 
 	if (r)
-		return r == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+		return r == -EINVAL ? EXIT_WRONG : EXIT_RETRY;
 	r = script_run(&script, settings, print_line, NULL);
 	script_close(&script);
 	return r || fflush(stdout) ? program_fail("%s", strerror(r ? -r : errno)) : 0;
@@ -139,5 +139,5 @@ int canwire_run(int argc, char **argv)
 		serve(&hub);
 	}
 	hub_close(&hub);
-	return status == -EINVAL ? EXIT_WRONG : status ? EXIT_WORLD : 0;
+	return status == -EINVAL ? EXIT_WRONG : status ? EXIT_RETRY : 0;
 }

@@ -162,17 +162,17 @@ unsigned int engine_detect_any(const struct engine_stream *stream, const struct 
 }
 
 /* Fields of a frame by their last bit, stuff bits apart, and what SocketCAN calls them. */
-struct locked_socket {
+struct place {
 	uint8_t last, place;
 };
 
-static const struct locked_socket standard[] = {
+static const struct place standard[] = {
 	{ 0, CAN_ERR_PROT_LOC_SOF },	  { 8, CAN_ERR_PROT_LOC_ID28_21 },
 	{ 11, CAN_ERR_PROT_LOC_ID20_18 }, { 12, CAN_ERR_PROT_LOC_RTR },
 	{ 13, CAN_ERR_PROT_LOC_IDE },	  { 14, CAN_ERR_PROT_LOC_RES0 },
 	{ 18, CAN_ERR_PROT_LOC_DLC },	  { 255, 0 },
 };
-static const struct locked_socket extended[] = {
+static const struct place extended[] = {
 	{ 0, CAN_ERR_PROT_LOC_SOF },
 	{ 8, CAN_ERR_PROT_LOC_ID28_21 },
 	{ 11, CAN_ERR_PROT_LOC_ID20_18 },
@@ -191,7 +191,7 @@ static const struct locked_socket extended[] = {
 uint8_t engine_detect_place(const struct frame *f, unsigned int at)
 {
 	static const uint8_t tail[] = { CAN_ERR_PROT_LOC_CRC_DEL, CAN_ERR_PROT_LOC_ACK, CAN_ERR_PROT_LOC_ACK_DEL };
-	const struct locked_socket *p = f->id & FRAME_EXT ? extended : standard;
+	const struct place *p = f->id & FRAME_EXT ? extended : standard;
 	struct engine_stream stream;
 	unsigned int bit, fixed;
 

@@ -3,7 +3,7 @@
  *	struct control_call ask;
  *
  *	if (control_call_for(&ask, (const char *[]){ "restart", name, NULL }, deadline_ns, &errors))
- *		return EXIT_WORLD;
+ *		return EXIT_RETRY;
  *	if (!ask.ok)
  *		...ask.error...
  *	...yaml_find(yaml_root(ask.doc), "epoch")...

@@ -51,7 +51,7 @@ struct vt_end *vt_clock_end(void)
 static _Noreturn void give_up(const char *why)
 {
 	fprintf(stderr, "%s: virtual clock: %s\n", program_invocation_short_name, why);
-	_exit(EXIT_WORLD);
+	_exit(EXIT_RETRY);
 }
 
 /* ---- time ---- */

@@ -9,7 +9,7 @@
 #define PREFIX_SIZE 96
 
 /* A struct in the message. */
-struct locked_socket {
+struct place {
 	const struct msg_group *group;
 	uint8_t *base;
 	const uint8_t *given; /* as long as base */
@@ -25,7 +25,7 @@ static const struct msg_field *end_of(const struct msg_group *group)
 	return group->fields + group->n;
 }
 
-static bool is_given(const struct locked_socket *p, const struct msg_field *list, size_t i)
+static bool is_given(const struct place *p, const struct msg_field *list, size_t i)
 {
 	const uint8_t *at = p->given + msg_offset(p->group, list) + i * list->size;
 
@@ -36,7 +36,7 @@ static bool is_given(const struct locked_socket *p, const struct msg_field *list
 }
 
 /* Elements given. */
-static size_t length(const struct locked_socket *p, const struct msg_field *list)
+static size_t length(const struct place *p, const struct msg_field *list)
 {
 	size_t n = 0;
 
@@ -46,7 +46,7 @@ static size_t length(const struct locked_socket *p, const struct msg_field *list
 }
 
 /* Either all n elements of the list are given, or none. */
-static int check_length(const struct locked_socket *p, const struct msg_field *list, size_t n, const char *other)
+static int check_length(const struct place *p, const struct msg_field *list, size_t n, const char *other)
 {
 	size_t len = length(p, list);
 
@@ -61,7 +61,7 @@ static int check_length(const struct locked_socket *p, const struct msg_field *l
 }
 
 /* The lists that count belongs to have one length, and it says which. */
-static int one_length(const struct locked_socket *p, const struct msg_field *count)
+static int one_length(const struct place *p, const struct msg_field *count)
 {
 	uint8_t *at = p->base + msg_offset(p->group, count);
 	char other[PREFIX_SIZE + 64] = "";
@@ -87,7 +87,7 @@ static int one_length(const struct locked_socket *p, const struct msg_field *cou
 }
 
 /* The list of words that may choose this one, and which word does. */
-static const struct msg_field *chooser(const struct locked_socket *p, const struct msg_field *list, uint32_t *word)
+static const struct msg_field *chooser(const struct place *p, const struct msg_field *list, uint32_t *word)
 {
 	for (const struct msg_field *f = p->group->fields; f < end_of(p->group); f++)
 		if (f->kind == MSG_word && f->used && !strcmp(f->used, list->used))
@@ -97,7 +97,7 @@ static const struct msg_field *chooser(const struct locked_socket *p, const stru
 	return NULL;
 }
 
-static int fill(const struct locked_socket *p, const struct msg_field *list)
+static int fill(const struct place *p, const struct msg_field *list)
 {
 	static const double none = NAN;
 	uint32_t word, chosen;
@@ -116,13 +116,13 @@ static int fill(const struct locked_socket *p, const struct msg_field *list)
 	return 0;
 }
 
-static int finish(const struct locked_socket *p);
+static int finish(const struct place *p);
 
-static int finish_inner(const struct locked_socket *p, const struct msg_field *f, size_t i)
+static int finish_inner(const struct place *p, const struct msg_field *f, size_t i)
 {
 	size_t offset = msg_offset(p->group, f) + i * f->size;
 	char prefix[PREFIX_SIZE];
-	struct locked_socket inner = *p;
+	struct place inner = *p;
 
 	if (f->count)
 		snprintf(prefix, sizeof(prefix), "%s%s[%zu].", p->prefix, f->name, i);
@@ -135,7 +135,7 @@ static int finish_inner(const struct locked_socket *p, const struct msg_field *f
 	return finish(&inner);
 }
 
-static int finish(const struct locked_socket *p)
+static int finish(const struct place *p)
 {
 	for (const struct msg_field *f = p->group->fields; f < end_of(p->group); f++)
 		if (msg_is_count(p->group, f) && one_length(p, f))
@@ -152,7 +152,7 @@ static int finish(const struct locked_socket *p)
 
 int msg_lists_finish(const struct msg_type *type, void *msg, const uint8_t *given, char *error, size_t error_size)
 {
-	struct locked_socket whole = { type->body, msg, given, "", error, error_size };
+	struct place whole = { type->body, msg, given, "", error, error_size };
 
 	return finish(&whole);
 }

@@ -5,7 +5,7 @@
 
 #define WORD sizeof(uint64_t)
 
-struct rec_piece {
+struct piece {
 	uint16_t repeats, words;
 };
 
@@ -20,7 +20,7 @@ static uint64_t word_at(const uint8_t *bytes, size_t i)
 }
 
 /* The words from there on that repeat the last one, and those behind them that do not. */
-static struct rec_piece next_piece(const uint8_t *bytes, size_t at, size_t words, uint64_t last)
+static struct piece next_piece(const uint8_t *bytes, size_t at, size_t words, uint64_t last)
 {
 	size_t i = at, from;
 
@@ -29,7 +29,7 @@ static struct rec_piece next_piece(const uint8_t *bytes, size_t at, size_t words
 	from = i;
 	for (; i < words && word_at(bytes, i) != last; i++)
 		last = word_at(bytes, i);
-	return (struct rec_piece){ (uint16_t)(from - at), (uint16_t)(i - from) };
+	return (struct piece){ (uint16_t)(from - at), (uint16_t)(i - from) };
 }
 
 size_t rec_delta_pack(uint8_t to[REC_DELTA_MAX], const uint8_t *bytes, size_t len)
@@ -43,7 +43,7 @@ size_t rec_delta_pack(uint8_t to[REC_DELTA_MAX], const uint8_t *bytes, size_t le
 		return 0;
 	memcpy(to, &whole, sizeof(whole));
 	for (size_t at = 0; at < words;) {
-		const struct rec_piece piece = next_piece(bytes, at, words, last);
+		const struct piece piece = next_piece(bytes, at, words, last);
 		const size_t size = piece.words * WORD;
 
 		if (n + sizeof(piece) + size + rest >= len)
@@ -62,7 +62,7 @@ size_t rec_delta_pack(uint8_t to[REC_DELTA_MAX], const uint8_t *bytes, size_t le
 int rec_delta_unpack(uint8_t to[REC_DELTA_MAX], const uint8_t *packed, size_t len)
 {
 	size_t at = sizeof(uint32_t), words, i = 0;
-	struct rec_piece piece;
+	struct piece piece;
 	uint64_t last = 0;
 	uint32_t whole;
 

@@ -15,7 +15,7 @@ static inline int64_t num_max(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Of NaN: min. */
+/* NaN becomes min. */
 static inline double num_clamp(double value, double min, double max)
 {
 	return fmin(fmax(value, min), max);

@@ -12,7 +12,7 @@ extern void (*program_before_line)(void);
 
 /* "canrecord: what" on stderr.  Returns status. */
 int program_report(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#define program_fail(...) program_report(EXIT_WORLD, __VA_ARGS__)
+#define program_fail(...) program_report(EXIT_RETRY, __VA_ARGS__)
 #define program_wrong(...) program_report(EXIT_WRONG, __VA_ARGS__)
 #define program_say(...) program_report(0, __VA_ARGS__)
 

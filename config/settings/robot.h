@@ -45,7 +45,7 @@ struct robot_bus {
 	int64_t restart_ms;		     /* after bus-off; 0: its owner does it */
 	int64_t in_flight;		     /* frames of one driver that the interface holds at a time */
 	char clock[32];			     /* frame of the clock: 080#; "" for none */
-	int64_t clock_divider;		     /* sent every so many cycles */
+	int64_t clock_divider;		     /* cycles between two of it */
 	const struct yaml_node *node;	     /* for error lines about it */
 };
 

@@ -184,7 +184,7 @@ static int find_bus(const void *of, const char *name)
 	return drv_bus(of, name);
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct amciod *a = self;
 	const struct amciod_list_buses buses = { "drives", drv_buses(drv), find_bus, drv };
@@ -365,7 +365,7 @@ static const struct drv_driver driver = {
 	.tick_preset = "1ms",
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
-	.plan = plan,
+	.declare = declare,
 	.start = amciod_start,
 	.tick = amciod_tick,
 	.rx = rx,

@@ -23,7 +23,8 @@
 #define AMCIOD_CODE_MAX 24
 #define AMCIOD_SLOW_OBJECTS 4 /* voltage; protection of drive and system, status */
 
-/* Of RPDO 3 of a node; that of another PDO is larger by its enum amc_pdo.  All nodes have room up to 0x57F. */
+/* The identifier of RPDO 3 of a node; that of another PDO is larger by its enum amc_pdo.  All nodes have room up to
+ * 0x57F. */
 static inline uint32_t amciod_pdo_id(unsigned int node)
 {
 	return 0x200 + 7 * node;

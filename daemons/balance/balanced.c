@@ -25,7 +25,7 @@ struct balanced {
 	enum msg_balance was;
 };
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct balanced *d = self;
 	struct balance_limits limits = d->settings.limits;
@@ -277,7 +277,7 @@ static const struct drv_driver driver = {
 	.state = msg_balance_state_number,
 	.ref = msg_balance_ref_number,
 	.no_bus = true,
-	.plan = plan,
+	.declare = declare,
 	.start = start,
 	.tick = tick,
 	.fill = fill,

@@ -67,7 +67,7 @@ struct controld {
 
 /* ---- before the loop ---- */
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct controld *c = self;
 	char channel[2 * MSG_NAME_SIZE];
@@ -296,7 +296,7 @@ static const struct drv_driver driver = {
 	.state = msg_joint_state_number,
 	.no_bus = true,
 	.opens_early = true,
-	.plan = plan,
+	.declare = declare,
 	.open = open_device,
 	.close = close_device,
 	.start = start,

@@ -64,7 +64,7 @@ static size_t size_of(enum msg_number number)
 
 /* ---- before the loop ---- */
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct refmuxd *m = self;
 	const enum msg_number ref = types[m->settings.type].ref;
@@ -216,7 +216,7 @@ static const struct drv_driver driver = {
 	.state = msg_mux_state_number,
 	.no_bus = true,
 	.opens_early = true,
-	.plan = plan,
+	.declare = declare,
 	.open = open_output,
 	.close = close_output,
 	.start = start,

@@ -25,8 +25,8 @@ struct bms_cells {
 };
 
 double bms_cell_v(const struct bms_cells *cells, unsigned int cell, int64_t now_ns); /* NaN: unknown */
-/* Of the known ones highest minus lowest, without load: they are not measured at the same time.  NaN: fewer than two
- * are known. */
+/* Highest minus lowest of the known voltages, without load: they are not measured at the same time.  NaN: fewer than
+ * two are known. */
 double bms_spread_v(const struct bms_cells *cells, int64_t now_ns);
 
 #endif

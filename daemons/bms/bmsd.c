@@ -54,7 +54,7 @@ struct bmsd {
 
 /* ---- declaring ---- */
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	static const struct drv_receive rows[RECEIVES] = {
 		[LIMITS] = { .id = PYLON_ID_LIMITS, .len_min = 6, .len_max = 8 },
@@ -338,7 +338,7 @@ static const struct drv_driver driver = {
 	.tick_preset = "250ms",
 	.state = msg_battery_number,
 	.streams = true,
-	.plan = plan,
+	.declare = declare,
 	.start = start,
 	.tick = tick,
 	.rx = rx,

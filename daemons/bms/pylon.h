@@ -51,7 +51,7 @@ struct pylon {
 bool pylon_take(struct pylon *pylon, const struct frame *frame, int64_t t_ns, struct pylon_pack *pack);
 /* Without a frame.  true: the pause has completed a telegram. */
 bool pylon_pause(struct pylon *pylon, int64_t now_ns, struct pylon_pack *pack);
-/* The pack was away: what is known of it counts no more. */
+/* The pack was away: discards everything received so far. */
 void pylon_forget(struct pylon *pylon);
 
 void pylon_encode_keep_alive(struct frame *frame);

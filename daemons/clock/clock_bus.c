@@ -22,7 +22,7 @@
 #define POWERCUBE_ALL 0x100 /* by it pciod keeps the modules' watchdog quiet */
 #define CANOPEN_NMT 0x000
 
-/* ---- plan ---- */
+/* ---- declare ---- */
 
 static void name_field(msg_name to, const char *from)
 {
@@ -30,8 +30,8 @@ static void name_field(msg_name to, const char *from)
 }
 
 /* The newest replaces older ones; a frame that cannot be sent within its cycle is dropped. */
-static void plan_frame(struct clock_bus *bus, struct drv *drv, unsigned int number, int64_t period_ns,
-		       struct error_sink *errors)
+static void declare_frame(struct clock_bus *bus, struct drv *drv, unsigned int number, int64_t period_ns,
+			  struct error_sink *errors)
 {
 	const struct robot_bus *described = drv_robot_bus(drv, number);
 	const char *wrong = frame_text_read(&bus->frame, described->clock, strlen(described->clock));
@@ -51,8 +51,8 @@ static void plan_frame(struct clock_bus *bus, struct drv *drv, unsigned int numb
 		bus->send = drv_add_send(drv, &send, errors);
 }
 
-void clock_bus_plan(struct clock_bus *bus, struct drv *drv, unsigned int number, int64_t period_ns,
-		    struct error_sink *errors)
+void clock_bus_declare(struct clock_bus *bus, struct drv *drv, unsigned int number, int64_t period_ns,
+		       struct error_sink *errors)
 {
 	const struct robot_bus *described = drv_robot_bus(drv, number);
 	char channel[sizeof("bus-") + TEXT_NAME_MAX];
@@ -65,7 +65,7 @@ void clock_bus_plan(struct clock_bus *bus, struct drv *drv, unsigned int number,
 	bus->divider = described ? (uint32_t)described->clock_divider : 1;
 	bus->bitrate = described ? (uint32_t)described->bitrate : BITRATE_USUAL;
 	if (described && *described->clock)
-		plan_frame(bus, drv, number, period_ns, errors);
+		declare_frame(bus, drv, number, period_ns, errors);
 	drv_monitor(drv, number);
 	drv_add_claim(drv, number, "clock", errors);
 	bus->output = drv_add_output(drv, channel, msg_bus_stats_number, errors);

@@ -23,9 +23,9 @@ struct clock_bus {
 	int64_t published; /* number of the tenth of a second for which bus-BUS was published */
 };
 
-/* In plan: its frame, its channel, its claim; what is wrong is in errors. */
-void clock_bus_plan(struct clock_bus *bus, struct drv *drv, unsigned int number, int64_t period_ns,
-		    struct error_sink *errors);
+/* In declare: its frame, its channel, its claim; what is wrong is in errors. */
+void clock_bus_declare(struct clock_bus *bus, struct drv *drv, unsigned int number, int64_t period_ns,
+		       struct error_sink *errors);
 
 void clock_bus_start(struct clock_bus *bus, int64_t now_ns);
 

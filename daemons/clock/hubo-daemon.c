@@ -21,14 +21,14 @@ struct hubo {
 
 static const struct settings_row rows[] = { SETTINGS_END };
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct hubo *h = self;
 
 	h->period_ns = drv_period_ns(drv);
 	h->buses = drv_buses(drv);
 	for (unsigned int b = 0; b < h->buses; b++) {
-		clock_bus_plan(&h->bus[b], drv, b, h->period_ns, errors);
+		clock_bus_declare(&h->bus[b], drv, b, h->period_ns, errors);
 		if (h->bus[b].send >= 0)
 			h->by_send[h->bus[b].send] = b;
 	}
@@ -142,7 +142,7 @@ static const struct drv_driver driver = {
 	.outlives_buses = true,
 	.state = msg_clock_number,
 	.state_channel = "clock",
-	.plan = plan,
+	.declare = declare,
 	.start = start,
 	.tick = tick,
 	.rx = rx,

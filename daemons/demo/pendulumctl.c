@@ -227,7 +227,7 @@ static int report(const struct controller *c, struct error_sink *errors)
 	const bool upright = is_upright(c);
 
 	if (output && (!to || write_csv(c, to)))
-		return error_refuse(errors, EXIT_WORLD, "%s: %s", output, strerror(errno));
+		return error_refuse(errors, EXIT_RETRY, "%s: %s", output, strerror(errno));
 	printf("%s: %" PRId64 " cycles, %" PRId64
 	       " missed; computing took %.6f s by the clock, %.6f s of a processor\n",
 	       upright ? "upright" : "fell", c->n, c->options->cycles - c->n, (double)c->by_clock_ns / 1e9,
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 	c.work = (struct work){ .mean_ns = options.work_ns, .seed = options.seed };
 	c.cycles = calloc((size_t)options.cycles, sizeof(*c.cycles));
 	if (!c.cycles || (!options.lockstep && open_ports(&c, &errors)))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	if (options.lockstep)
 		run_lockstep(&c);
 	else

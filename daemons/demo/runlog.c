@@ -528,7 +528,7 @@ int main(int argc, char **argv)
 	if (endplate_open(&r.robot, options.robot))
 		error_add(&errors, "%s", endplate_errstr());
 	if (errors.count || open_files(&options, argc, argv, &errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	stop = clock_stop_fd(); /* threads have its mask of signals */
 	if (options.timers && !vt_clock_end())
 		start_timers((int)options.timers);
@@ -538,5 +538,5 @@ int main(int argc, char **argv)
 		error_add(&errors, "%s: %s", options.summary, strerror(-status));
 	if (r.csv && fclose(r.csv))
 		error_add(&errors, "%s: %s", options.output, strerror(errno));
-	return errors.count ? EXIT_WORLD : 0;
+	return errors.count ? EXIT_RETRY : 0;
 }

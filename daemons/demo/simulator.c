@@ -115,7 +115,7 @@ static int play(struct run *r)
 	}
 	notify_stopping(&r->notify);
 	notify_close(&r->notify);
-	return status < 0 ? EXIT_WORLD : 0;
+	return status < 0 ? EXIT_RETRY : 0;
 }
 
 int simulator_run(const struct simulator *simulator, const char *name, int64_t step_ns)
@@ -131,7 +131,7 @@ int simulator_run(const struct simulator *simulator, const char *name, int64_t s
 	if (!status)
 		status = port_open_of(&r.ref_port, name, "ref", msg_joint_ref_number, 0660, &errors);
 	if (status)
-		return status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+		return status == -EINVAL ? EXIT_WRONG : EXIT_RETRY;
 	ref_layout(&r.layout, r.ref_port.type);
 	begin(&r);
 	status = play(&r);

@@ -15,7 +15,7 @@
 #define OTHERS 07077
 #define TRIES 3
 
-struct locked_socket {
+struct place {
 	int folder;
 	uid_t owner; /* of the file */
 	char name[sizeof(NAME_PREFIX) + 16];
@@ -23,7 +23,7 @@ struct locked_socket {
 };
 
 /* The kernel makes it the owner's, also if we are root in another user's folder. */
-static int make(const struct locked_socket *p)
+static int make(const struct place *p)
 {
 	int fd, error;
 
@@ -34,7 +34,7 @@ static int make(const struct locked_socket *p)
 	return fd < 0 ? -error : fd;
 }
 
-static int open_or_make(const struct locked_socket *p)
+static int open_or_make(const struct place *p)
 {
 	/* Whatever has that name: we neither wait for it nor make it our terminal. */
 	const int fd = openat(p->folder, p->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -44,12 +44,12 @@ static int open_or_make(const struct locked_socket *p)
 	return errno == ENOENT ? make(p) : -errno;
 }
 
-static bool is_sound(const struct stat *st, const struct locked_socket *p)
+static bool is_sound(const struct stat *st, const struct place *p)
 {
 	return S_ISREG(st->st_mode) && st->st_uid == p->owner && !(st->st_mode & OTHERS) && st->st_nlink == 1;
 }
 
-static int refuse(const struct locked_socket *p, const struct stat *st, int error, struct error_sink *errors)
+static int refuse(const struct place *p, const struct stat *st, int error, struct error_sink *errors)
 {
 	const unsigned int uid = st->st_uid;
 
@@ -72,7 +72,7 @@ static int refuse(const struct locked_socket *p, const struct stat *st, int erro
 }
 
 /* error: why it could not be opened, or 0.  -EAGAIN: there is another one now, or none. */
-static int handle_unsound(const struct locked_socket *p, int error, struct error_sink *errors)
+static int handle_unsound(const struct place *p, int error, struct error_sink *errors)
 {
 	const bool opened = !error || error == EEXIST;
 	struct stat st;
@@ -87,7 +87,7 @@ static int handle_unsound(const struct locked_socket *p, int error, struct error
 	return refuse(p, &st, error, errors);
 }
 
-static int place_of(struct locked_socket *p, int folder, char path[CLAIM_FILE_PATH_MAX])
+static int place_of(struct place *p, int folder, char path[CLAIM_FILE_PATH_MAX])
 {
 	char self[32];
 	struct stat st;
@@ -109,7 +109,7 @@ static int place_of(struct locked_socket *p, int folder, char path[CLAIM_FILE_PA
 
 int claim_file_open(int folder, char path[CLAIM_FILE_PATH_MAX], struct error_sink *errors)
 {
-	struct locked_socket place;
+	struct place place;
 	struct stat st;
 	int fd, status = place_of(&place, folder, path);
 

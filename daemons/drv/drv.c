@@ -239,12 +239,12 @@ static int run(struct drv *drv, struct error_sink *errors)
 	status = loop(drv);
 	if (status)
 		error_add(errors, "unable to wait: %s", strerror(-status));
-	return status ? EXIT_WORLD : 0;
+	return status ? EXIT_RETRY : 0;
 }
 
 static int declare_and_run(struct drv *drv, struct error_sink *errors)
 {
-	int status = EXIT_WORLD;
+	int status = EXIT_RETRY;
 
 	drv->buses = calloc(drv->setup.buses_n + 1, sizeof(*drv->buses)); /* a controller has none */
 	if (drv->buses)
@@ -269,7 +269,7 @@ struct drv *drv_new(const struct drv_driver *driver, int argc, char **argv, int 
 
 	if (!drv) {
 		error_say(driver->program, NULL, ERROR_FATAL, "%s", strerror(ENOMEM));
-		*status = EXIT_WORLD;
+		*status = EXIT_RETRY;
 		return NULL;
 	}
 	drv->driver = driver;

@@ -4,7 +4,7 @@
  *		.program = "exampled", .about = "drives the example device",
  *		.size = sizeof(struct exampled), .settings = rows,
  *		.state = msg_joint_state_number, .ref = msg_joint_ref_number,
- *		.plan = plan, .start = start, .tick = tick, .rx = rx, .fill = fill, .stop = stop,
+ *		.declare = declare, .start = start, .tick = tick, .rx = rx, .fill = fill, .stop = stop,
  *	};
  *
  *	int main(int argc, char **argv)
@@ -36,7 +36,7 @@
 
 struct drv;
 
-/* ---- what a driver declares, in plan ---- */
+/* ---- what a driver declares, in declare ---- */
 
 /* A kind of frame that the driver sends.  A frame that is not declared cannot be sent. */
 struct drv_send {
@@ -109,7 +109,7 @@ struct drv_driver {
 	enum msg_number state, ref;	     /* types of NAME-state and NAME-ref; ref 0: a sensor */
 	const char *state_channel;	     /* another name than NAME-state, for the whole robot; NULL: none */
 	bool no_bus;			     /* a controller: it reaches other devices through libendplate */
-	bool bus_optional;		     /* its settings say whether it has a bus: plan checks it */
+	bool bus_optional;		     /* its settings say whether it has a bus: declare checks it */
 	bool outlives_buses;		     /* a bus that is down or stalled does not put the driver in fault */
 	bool own_period;		     /* tick must be a period, not something to follow */
 	bool complies;			     /* joints take mode compliant; else such references are refused */
@@ -118,7 +118,7 @@ struct drv_driver {
 
 	/* Settings are read: declare joints, frames, outputs.  No I/O: it is called for --frames and --check,
 	 * too.  0, or -EINVAL with lines in errors. */
-	int (*plan)(void *self, struct drv *drv, struct error_sink *errors);
+	int (*declare)(void *self, struct drv *drv, struct error_sink *errors);
 	/* Before the loop runs, once its channels and buses are open: a controller opens libendplate here.  It may
 	 * allocate.  0, or -errno with a line in errors; a spare calls it again after it failed.  close is called at
 	 * the end, also if open was not.  Both may be NULL. */
@@ -197,7 +197,7 @@ void drv_wake_at(struct drv *drv, int64_t t_ns);
 /* In start: the next tick is at next_ns, and so is the phase of those that follow. */
 void drv_tick_at(struct drv *drv, int64_t next_ns);
 
-/* ---- in plan ---- */
+/* ---- in declare ---- */
 
 /* The buses, in the order of the robot file or of the command line. */
 unsigned int drv_buses(const struct drv *drv);

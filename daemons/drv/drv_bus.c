@@ -131,9 +131,9 @@ int drv_bus_open(struct drv_bus *bus, struct error_sink *errors)
 	if (slots_init(&bus->slots, bus->rows, bus->sends_n, &slots, errors))
 		return EXIT_WRONG;
 	if (bus->fd && link_is_classic(interface, errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	status = bus_open(&bus->bus, interface, &options, errors);
-	return !status ? 0 : status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+	return !status ? 0 : status == -EINVAL ? EXIT_WRONG : EXIT_RETRY;
 }
 
 int drv_bus_settle(struct drv_bus *bus, int64_t now_ns, struct error_sink *errors)
@@ -141,7 +141,7 @@ int drv_bus_settle(struct drv_bus *bus, int64_t now_ns, struct error_sink *error
 	const char *interface = bus->setup->interface;
 
 	if (bus_settle(bus->bus, errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	slots_bus_init(&bus->pump, &bus->slots, bus->bus, now_ns);
 	/* achstart resets links, and says so itself where it may not. */
 	bus->can_reset = getenv("ENDPLATE_DAEMON") || link_may_reset(interface);

@@ -204,7 +204,7 @@ void drv_joint_absent(struct drv *drv, unsigned int joint)
 	drv->joint_absent[joint] = true;
 }
 
-/* ---- the whole plan ---- */
+/* ---- all of it ---- */
 
 /* For the loop alone: rx sees it only if the driver has declared it. */
 static void want_tick(struct drv_bus *bus, uint32_t id)
@@ -237,7 +237,7 @@ int drv_declare(struct drv *drv, struct error_sink *errors)
 		drv->buses[i].setup = &drv->setup.buses[i];
 		drv->buses[i].drv = drv;
 	}
-	if (drv->driver->plan(drv->self, drv, errors))
+	if (drv->driver->declare(drv->self, drv, errors))
 		return EXIT_WRONG;
 	if (*rule->bus || !drv->buses_n)
 		bus = drv_bus(drv, rule->bus);

@@ -73,12 +73,12 @@ static int claim_all(struct drv *drv, struct error_sink *errors)
 				 ? claim_one_channel(drv, drv->claims[i].what, errors, &warnings)
 				 : claim_one(drv, &drv->buses[drv->claims[i].bus], drv->claims[i].what, errors,
 					     &warnings);
-	return !status ? 0 : status == -EBUSY ? EXIT_TAKEN : EXIT_WORLD;
+	return !status ? 0 : status == -EBUSY ? EXIT_TAKEN : EXIT_RETRY;
 }
 
 static int exit_of(int status)
 {
-	return !status ? 0 : status == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+	return !status ? 0 : status == -EINVAL ? EXIT_WRONG : EXIT_RETRY;
 }
 
 static int open_channel(const struct drv *drv, struct port *port, const char *suffix, enum msg_number type, mode_t mode,
@@ -288,7 +288,7 @@ static int open_set(struct drv *drv, struct error_sink *errors)
 		status = bus_join(drv->buses[i].bus, drv->set, DRV_WAKE_BUS + i);
 	if (status)
 		error_add(errors, "unable to wait: %s", strerror(-status));
-	return status ? EXIT_WORLD : 0;
+	return status ? EXIT_RETRY : 0;
 }
 
 /* A call that fails here is tried again, and reported, when the driver is needed. */

@@ -24,7 +24,7 @@ struct drv_parts {
 	struct msg_joint_state state;
 };
 
-/* ---- in plan ---- */
+/* ---- in declare ---- */
 
 int drv_add_part(struct drv *drv, const char *name, const unsigned int *joints, unsigned int n,
 		 struct error_sink *errors)

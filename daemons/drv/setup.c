@@ -250,7 +250,7 @@ int setup_read(struct setup *s, const struct drv_driver *driver, int argc, char 
 	s->self = calloc(1, driver->size ? driver->size : 1);
 	if (!s->self) {
 		error_say(driver->program, NULL, ERROR_FATAL, "%s", strerror(ENOMEM));
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	}
 	link_tables(s);
 	if (settings_defaults(&s->loop, &errors))

@@ -228,7 +228,7 @@ static int run_all(struct host *host)
 	status = fds[0].fd < 0 || fds[1].fd < 0 ? -errno : start_threads(host, fds[1].fd);
 	if (status) {
 		error_say(PROGRAM, NULL, ERROR_FATAL, "unable to start a thread: %s", strerror(-status));
-		return EXIT_WORLD; /* those that run end with the process: none of them has armed anything yet */
+		return EXIT_RETRY; /* those that run end with the process: none of them has armed anything yet */
 	}
 	while (join_ended(host)) {
 		struct signalfd_siginfo info;

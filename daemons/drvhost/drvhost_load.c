@@ -148,7 +148,7 @@ static const struct drv_driver *load(const char *name, int fd, struct error_sink
 	}
 	if (dlsym(object, "drv_abi") && dlsym(object, "drv_object"))
 		driver = *(const struct drv_driver *const *)dlsym(object, "drv_object");
-	if (driver && driver->program && driver->plan && driver->fill)
+	if (driver && driver->program && driver->declare && driver->fill)
 		return driver;
 	error_add(errors, "%s: it exports no %s: its source needs DRV_OBJECT, see drvhost(1)", name,
 		  dlsym(object, "drv_abi") ? "drv_object" : "drv_abi");

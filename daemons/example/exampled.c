@@ -17,7 +17,7 @@ struct exampled {
 	struct example_state got;
 };
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct exampled *e = self;
 	const uint32_t node = (uint32_t)e->settings.node;
@@ -120,7 +120,7 @@ static const struct drv_driver driver = {
 	.settings = exampled_settings_rows,
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
-	.plan = plan,
+	.declare = declare,
 	.rx = rx,
 	.start = start,
 	.tick = tick,

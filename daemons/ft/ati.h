@@ -85,7 +85,7 @@ struct ati_calibration {
 
 struct ati_wrench ati_measure(const struct ati_calibration *calibration, const struct ati_sample *sample);
 void ati_mount(const struct mounting *mounting, struct ati_wrench *wrench);
-/* Of a mass at center, where gravity has this direction, of whatever length but 0. */
+/* The wrench of a mass at center; direction: of gravity, of any length but 0. */
 struct ati_wrench ati_weight(double mass_kg, const double center_m[3], const double direction[3]);
 /* a + factor * b */
 struct ati_wrench ati_add(const struct ati_wrench *a, double factor, const struct ati_wrench *b);

@@ -118,7 +118,7 @@ static void add_receive(struct ftd *f, struct drv *drv, unsigned int n, struct e
 	f->receives[n] = (unsigned int)drv_add_receive(drv, &row, errors);
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct ftd *f = self;
 	const struct ftd_settings *s = &f->settings;
@@ -420,7 +420,7 @@ static void sent(void *self, struct drv *drv, unsigned int send, const struct fr
 		f->quiet_ns = t_ns + f->waits_ns;
 }
 
-/* Of an error that a reset does not end, the next reset is later. */
+/* If a reset does not end an error, the next one comes later. */
 static void reset(struct ftd *f, struct drv *drv, int64_t now_ns)
 {
 	struct frame frame;
@@ -526,7 +526,7 @@ static const struct drv_driver driver = {
 	.settings = ftd_settings_rows,
 	.tick_preset = "10ms",
 	.state = msg_ft_number,
-	.plan = plan,
+	.declare = declare,
 	.open = open_previous,
 	.start = start,
 	.tick = tick,

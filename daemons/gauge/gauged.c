@@ -26,7 +26,7 @@ struct gauged {
 	struct gauge_sample got;
 };
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	const uint32_t node = (uint32_t)((struct gauged *)self)->settings.node;
 	const struct drv_send ask = {
@@ -58,7 +58,8 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	return errors->count ? -EINVAL : 0;
 }
 
-/* While the same request is under way, or its reply is owed, drv_ask returns -EBUSY: no other book is kept. */
+/* While the same request is under way, or its reply is owed, drv_ask returns -EBUSY: the driver itself tracks
+ * nothing. */
 static int ask(const struct gauged *g, struct drv *drv, uint8_t what, uint8_t index, uint32_t tag)
 {
 	struct frame frame;
@@ -151,7 +152,7 @@ static const struct drv_driver driver = {
 	.settings = gauged_settings_rows,
 	.state = msg_ft_number,
 	.streams = true,
-	.plan = plan,
+	.declare = declare,
 	.start = start,
 	.tick = tick,
 	.rx = rx,

@@ -69,7 +69,7 @@ struct legacyd {
 
 /* ---- before the loop ---- */
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct legacyd *l = self;
 	const struct robot *robot = drv_robot(drv);
@@ -265,7 +265,7 @@ static const struct drv_driver driver = {
 	.tick_preset = "clock",
 	.state = msg_mux_state_number,
 	.no_bus = true,
-	.plan = plan,
+	.declare = declare,
 	.open = open_all,
 	.close = close_all,
 	.start = start,

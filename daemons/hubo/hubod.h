@@ -168,8 +168,8 @@ struct hubod {
 	double comply_most[COMPLY_GAINS];
 };
 
-/* hubod_plan.c */
-int hubod_plan(void *self, struct drv *drv, struct error_sink *errors);
+/* hubod_declare.c */
+int hubod_declare(void *self, struct drv *drv, struct error_sink *errors);
 
 /* hubod_turn.c */
 enum drv_step hubod_start(void *self, struct drv *drv, const struct drv_orders *orders);
@@ -221,7 +221,7 @@ void hubod_missed_reply(struct hubod *h, unsigned int row, int64_t t_ns, bool du
 void hubod_account(struct hubod *h, struct drv *drv, int64_t now_ns); /* a cycle begins: what the last one missed */
 
 /* hubod_comply.c */
-void hubod_comply_plan(struct hubod *h, struct error_sink *errors);
+void hubod_comply_declare(struct hubod *h, struct error_sink *errors);
 /* In each cycle, for each board; may: it could get a reference.  true: it got a duty instead.  It gets none while it
  * returns. */
 bool hubod_comply(struct hubod *h, struct drv *drv, struct hubod_board *board, const struct drv_orders *orders,
@@ -253,7 +253,7 @@ void hubod_read_again(struct hubod *h, unsigned int board);
 bool hubod_read_cancel(struct hubod *h, uint32_t handle);
 
 /* hubod_board_param.c */
-void hubod_board_param_plan(struct hubod *h, struct drv *drv, struct error_sink *errors);
+void hubod_board_param_declare(struct hubod *h, struct drv *drv, struct error_sink *errors);
 /* These replies of a joint came, the last of them at t_ns. */
 void hubod_board_param_took(struct hubod *h, int joint, uint16_t letters, const struct jmc_parameters *values,
 			    int64_t t_ns);

@@ -35,7 +35,7 @@ static const struct {
 	{ JMC_INITIALIZE, "" },
 };
 
-/* ---- in plan ---- */
+/* ---- in declare ---- */
 
 static uint32_t numbers_of(const char *names)
 {
@@ -68,7 +68,7 @@ static int place_number(struct hubod *h, unsigned int number, struct error_sink 
 	return 0;
 }
 
-void hubod_board_param_plan(struct hubod *h, struct drv *drv, struct error_sink *errors)
+void hubod_board_param_declare(struct hubod *h, struct drv *drv, struct error_sink *errors)
 {
 	char channel[TEXT_NAME_MAX + 16];
 

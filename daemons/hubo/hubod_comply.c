@@ -303,7 +303,7 @@ int hubod_comply_set(struct hubod *h, struct drv *drv, uint64_t joints, enum com
 	return 0;
 }
 
-void hubod_comply_plan(struct hubod *h, struct error_sink *errors)
+void hubod_comply_declare(struct hubod *h, struct error_sink *errors)
 {
 	h->comply_most[COMPLY_KP] = h->settings.comply_kp_max;
 	h->comply_most[COMPLY_KD] = h->settings.comply_kd_max;

@@ -49,7 +49,7 @@ struct dmu_stream {
 bool dmu_stream_tick(struct dmu_stream *stream, int64_t now_ns, bool deaf);
 /* Any frame of the device.  true: a toggle that waits must not leave. */
 bool dmu_stream_heard(struct dmu_stream *stream, int64_t t_ns);
-/* The toggle was on the wire at t_ns, or perhaps was, or will not be. */
+/* The toggle was sent at t_ns, was possibly sent, or was dropped. */
 void dmu_stream_sent(struct dmu_stream *stream, int64_t t_ns);
 /* It streams. */
 void dmu_stream_steady(struct dmu_stream *stream);

@@ -79,7 +79,7 @@ static void plan_mti(struct imud *m, struct drv *drv, struct error_sink *errors)
 	receive(drv, m->mti.id_acceleration, 6, m->period_ns, errors);
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct imud *m = self;
 	const struct imud_settings *s = &m->settings;
@@ -276,7 +276,7 @@ static const struct drv_driver driver = {
 	.settings = imud_settings_rows,
 	.state = msg_imu_number,
 	.streams = true,
-	.plan = plan,
+	.declare = declare,
 	.start = start,
 	.tick = tick,
 	.rx = rx,

@@ -18,7 +18,7 @@ static void decode(double *to, unsigned int n, const uint8_t *bytes, double lsb)
 		to[i] = (int16_t)frame_be(bytes + 2 * i, 2) * lsb;
 }
 
-/* Of length 1: whether full scale is 32768 or 32767 makes no difference. */
+/* It gets length 1: whether full scale is 32768 or 32767 makes no difference. */
 static void decode_orientation(double q[4], const uint8_t *bytes)
 {
 	double length;

@@ -145,7 +145,7 @@ static void plan_axes(struct joyd *j, struct error_sink *errors)
 			error_add(errors, "axes: %s: with type balance there are speed and turn", j->targets[i]);
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct joyd *j = self;
 	const struct joyd_settings *s = &j->settings;
@@ -393,7 +393,7 @@ static const struct drv_driver driver = {
 	.state = msg_mux_state_number,
 	.no_bus = true,
 	.opens_early = true,
-	.plan = plan,
+	.declare = declare,
 	.open = open_output,
 	.close = close_all,
 	.start = start,

@@ -168,7 +168,7 @@ static const char *name_bus(const void *of, unsigned int bus)
 	return drv_bus_name(of, bus);
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct pciod *p = self;
 	const struct pciod_list_buses buses = { "modules", drv_buses(drv), find_bus, name_bus, drv };
@@ -208,7 +208,7 @@ static const struct drv_driver driver = {
 	.settings = pciod_settings_rows,
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
-	.plan = plan,
+	.declare = declare,
 	.start = pciod_start,
 	.tick = pciod_tick,
 	.rx = pciod_rx,

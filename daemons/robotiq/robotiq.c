@@ -17,7 +17,7 @@
 #define EXPEDITED 0x02
 #define ABORTED 0x80
 
-/* Of register 1, in both directions. */
+/* Bits of register 1, in both directions. */
 #define ACT 0x01
 #define MODE(mode) ((mode) << 1)
 #define GTO 0x08

@@ -67,7 +67,7 @@ int robotiq_share(double share, uint8_t *ticks);
 
 void robotiq_read(struct frame *frame, unsigned int node, uint8_t upload, uint8_t sub);
 void robotiq_write(struct frame *frame, unsigned int node, uint8_t sub, uint8_t value);
-/* Of a read, the register in *value.  0; -EREMOTEIO: aborted, *abort_code says why; -EBADMSG: not a reply to this. */
+/* *value: of a read, the register.  0; -EREMOTEIO: aborted, *abort_code says why; -EBADMSG: not a reply to this. */
 int robotiq_reply(const struct frame *reply, const struct frame *request, uint8_t *value, uint32_t *abort_code);
 
 /* Registers 1 to 8 (first), or 9 to 15. */

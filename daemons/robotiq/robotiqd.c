@@ -8,7 +8,7 @@
 #include "can/canopen/sdo.h"
 #include "daemons/drv/drv_missed.h"
 
-#define TAKE_OVER_NS 200000000 /* no reference is valid for longer: until then one of before may be renewed */
+#define TAKE_OVER_NS 200000000 /* no reference is valid for longer: until then a predecessor's may be renewed */
 #define SEEN_NS 100000000
 
 /* ---- what is declared ---- */
@@ -23,7 +23,7 @@ static void check(const struct robotiqd_settings *s, int64_t tick_ns, struct err
 		error_add(errors, "silent_after: it must be at least two ticks and twice reply_late");
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct robotiqd *d = self;
 	const struct robotiqd_settings *s = &d->settings;
@@ -210,7 +210,7 @@ static void begin(struct robotiqd *d, struct drv *drv, const struct drv_orders *
 {
 	const struct msg_gripper_state *before = drv_previous(drv);
 
-	d->begun = d->following = true; /* a reference of before this start, perhaps */
+	d->begun = d->following = true; /* a reference from before this start, perhaps */
 	d->since_ns = orders->now_ns;
 	d->take_over_ns = orders->now_ns + TAKE_OVER_NS;
 	d->written_ns = orders->now_ns - d->settings.refresh_ns;
@@ -304,7 +304,7 @@ static const struct drv_driver driver = {
 	.tick_preset = "50ms",
 	.state = msg_gripper_state_number,
 	.ref = msg_gripper_ref_number,
-	.plan = plan,
+	.declare = declare,
 	.start = start,
 	.tick = tick,
 	.rx = robotiqd_rx,

@@ -53,13 +53,13 @@ static uint32_t size_command(const struct od *od, unsigned int bytes)
 
 /* ---- PDO parameters: 0x1400, 0x1600, 0x1800, 0x1A00 and number - 1 ---- */
 
-struct locked_socket {
+struct place {
 	const struct od_pdo *pdo; /* NULL: not a PDO parameter of this device */
 	struct od_channel *channel;
 	bool map;
 };
 
-static struct locked_socket find_pdo(struct od *od, uint16_t index)
+static struct place find_pdo(struct od *od, uint16_t index)
 {
 	const unsigned int base = index & ~0x1FFu, number = (index & 0x1FFu) + 1;
 
@@ -67,13 +67,13 @@ static struct locked_socket find_pdo(struct od *od, uint16_t index)
 		const struct od_pdo *p = &od->device->pdos[k];
 
 		if (p->number == number && (base == (p->tx ? 0x1800u : 0x1400u) || base == (p->tx ? 0x1A00u : 0x1600u)))
-			return (struct locked_socket){ p, &od->pdo[k], base == (p->tx ? 0x1A00u : 0x1600u) };
+			return (struct place){ p, &od->pdo[k], base == (p->tx ? 0x1A00u : 0x1600u) };
 	}
-	return (struct locked_socket){ 0 };
+	return (struct place){ 0 };
 }
 
 /* Bytes of the parameter; 0: absent. */
-static unsigned int pdo_get(const struct locked_socket *at, uint8_t sub, uint32_t *value)
+static unsigned int pdo_get(const struct place *at, uint8_t sub, uint32_t *value)
 {
 	const struct od_channel *c = at->channel;
 
@@ -85,7 +85,7 @@ static unsigned int pdo_get(const struct locked_socket *at, uint8_t sub, uint32_
 	return !sub || sub == 2 ? 1 : sub == 1 ? 4 : sub == 3 || sub == 5 ? 2 : 0;
 }
 
-static uint32_t map_set(struct od *od, const struct locked_socket *at, uint8_t sub, uint32_t value)
+static uint32_t map_set(struct od *od, const struct place *at, uint8_t sub, uint32_t value)
 {
 	struct od_channel *c = at->channel;
 	const size_t i = od_find(od, (uint16_t)(value >> 16), (uint8_t)(value >> 8));
@@ -110,7 +110,7 @@ static uint32_t map_set(struct od *od, const struct locked_socket *at, uint8_t s
 	return 0;
 }
 
-static uint32_t pdo_set(struct od *od, const struct locked_socket *at, uint8_t sub, uint32_t value, int64_t t_ns)
+static uint32_t pdo_set(struct od *od, const struct place *at, uint8_t sub, uint32_t value, int64_t t_ns)
 {
 	struct od_channel *c = at->channel;
 
@@ -166,7 +166,7 @@ static uint32_t upload(struct od *od, const uint8_t *key, int64_t t_ns)
 {
 	const uint16_t index = (uint16_t)(key[0] | key[1] << 8);
 	const size_t i = od_find(od, index, key[2]);
-	const struct locked_socket place = find_pdo(od, index);
+	const struct place place = find_pdo(od, index);
 	const struct od_object *o = &od->device->objects[i];
 	uint32_t value = 0;
 	unsigned int bytes;
@@ -195,7 +195,7 @@ static uint32_t download(struct od *od, const struct frame *f, int64_t t_ns)
 	const uint8_t command = f->data[0], *key = f->data + 1;
 	const uint16_t index = (uint16_t)(key[0] | key[1] << 8);
 	const size_t i = od_find(od, index, key[2]);
-	const struct locked_socket place = find_pdo(od, index);
+	const struct place place = find_pdo(od, index);
 	const struct od_object *o = &od->device->objects[i];
 	const unsigned int given = command & 1 ? 4 - (command >> 2 & 3) : 0; /* 0: size not indicated */
 	uint32_t value = get32(f->data + 4), ignored, code;

@@ -79,7 +79,7 @@ struct sim_kind {
 
 	/* The rest gets the unit's state.  Nothing here blocks, prints or allocates. */
 	void (*start)(void *state, int64_t t_ns); /* may be NULL */
-	/* Of units with a common ear: is the frame for this one?  NULL: each is */
+	/* For units with a common ear: is the frame for this one?  NULL: each is */
 	bool (*hears)(const void *state, const struct frame *frame);
 	void (*frame)(void *state, const struct frame *frame, int64_t t_ns);
 	int64_t (*next_ns)(const void *state);				/* when it has something to send; CLOCK_NEVER */

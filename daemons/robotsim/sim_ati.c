@@ -63,7 +63,7 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 
 /* ---- the sensor ---- */
 
-/* Of each row the matrix is scale * (1 + u v'), and its inverse (1 - u v' / (1 + v'u)) / scale. */
+/* The matrix of each row is scale * (1 + u v'), and its inverse (1 - u v' / (1 + v'u)) / scale. */
 static const double scale[6] = { 10000, 11000, 20000, 500, 600, 700 };
 static const double u[6] = { 0.1, -0.2, 0.3, 0.05, -0.15, 0.25 }, v[6] = { 0.2, 0.1, -0.3, 0.4, -0.1, 0.15 };
 

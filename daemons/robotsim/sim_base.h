@@ -39,7 +39,7 @@ bool sim_base_has_power(const void *state);
 
 /* Is the next frame lost, or do room frames wait already? */
 bool sim_base_loses(struct sim_base *base, unsigned int room);
-/* The frame, as its faults leave it, so many times. */
+/* Queues the frame, as its faults leave it, that many times. */
 void sim_base_put(struct sim_base *base, struct frame frame, unsigned int times, int64_t t_ns);
 /* Is it time for what happens every so often?  *next_ns moves on, behind now_ns. */
 bool sim_base_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns);

@@ -12,22 +12,20 @@
 #define ANSWER_NS 2000000000
 #define ARGUMENTS_MAX 16
 
-struct control_call {
+struct ask {
 	const char *robot;
 	bool clear, json;
 };
 
-#define ROBOT                                                                                               \
-	SETTINGS_STRING("robot", struct control_call, robot, NULL, "name of the robot; selects its folder", \
-			.value = "R")
+#define ROBOT SETTINGS_STRING("robot", struct ask, robot, NULL, "name of the robot; selects its folder", .value = "R")
 static const struct settings_row rows[] = { ROBOT, SETTINGS_END };
 static const struct settings_row fault_rows[] = {
-	SETTINGS_BOOL("clear", struct control_call, clear, "no", "end it"),
+	SETTINGS_BOOL("clear", struct ask, clear, "no", "end it"),
 	ROBOT,
 	SETTINGS_END,
 };
 static const struct settings_row report_rows[] = {
-	SETTINGS_BOOL("json", struct control_call, json, "no", "as JSON"),
+	SETTINGS_BOOL("json", struct ask, json, "no", "as JSON"),
 	ROBOT,
 	SETTINGS_END,
 };
@@ -35,7 +33,7 @@ static const struct settings_row report_rows[] = {
 static char answer[SIM_ANSWER_MAX];
 
 /* VERB and the words behind it.  The exit status. */
-static int ask(const char *program, const struct control_call *line, const char *verb, int argc, char **argv)
+static int ask(const char *program, const struct ask *line, const char *verb, int argc, char **argv)
 {
 	struct error_who me = { program, NULL, ERROR_PLAIN };
 	struct error_sink errors = { error_to_stderr, &me, 0 };
@@ -54,14 +52,14 @@ static int ask(const char *program, const struct control_call *line, const char 
 	if (errors.count)
 		return EXIT_WRONG;
 	if (run_path(path, SIM_SOCKET, &errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	r = rpc_call(path, text, answer, sizeof(answer), clock_now_ns() + ANSWER_NS, &errors);
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		error_add(&errors, "no robotsim runs for this robot (no socket at %s): start it with robotsim run FILE",
 			  path);
 	else if (r && r != -EINVAL)
 		error_add(&errors, "robotsim does not answer at %s: %s", path, strerror(-r));
-	return r ? EXIT_WORLD : 0;
+	return r ? EXIT_RETRY : 0;
 }
 
 /* A negative torque is not an option. */
@@ -188,7 +186,7 @@ int sim_cli(int argc, char **argv)
 {
 	const char *verb = argv[0];
 	const struct options *row = verbs;
-	struct control_call line = { 0 };
+	struct ask line = { 0 };
 	char *words[ARGUMENTS_MAX + 1];
 	struct options options;
 	int status;

@@ -144,7 +144,7 @@ static int read_push(const char *text, bool is_force, double *value)
 	return text_real(number, value);
 }
 
-/* Of the body, if unit is NULL. */
+/* unit NULL: the body. */
 static int do_push(struct sim *sim, struct sim_unit *unit, const char *torque, const char *duration,
 		   struct rpc_text *answer, int64_t now_ns)
 {
@@ -178,7 +178,7 @@ static bool is_listed(const char *const *list, const char *key)
 	return false;
 }
 
-/* Of the body, if unit is NULL. */
+/* unit NULL: the body. */
 static bool may_change(const struct sim_unit *unit, const char *key)
 {
 	if (!unit)

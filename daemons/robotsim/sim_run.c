@@ -123,7 +123,7 @@ static int play(struct sim_control *control, struct clock_set *set)
 		error_say(PROGRAM, NULL, ERROR_FATAL, "unable to wait: %s", strerror(-r));
 	notify_stopping(&notify);
 	notify_close(&notify);
-	return r < 0 ? EXIT_WORLD : 0;
+	return r < 0 ? EXIT_RETRY : 0;
 }
 
 static void list(const struct robot *robot)
@@ -154,10 +154,10 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 	if (!r)
 		r = clock_set_add_fd(set, stop, POLLIN, TAG_STOP);
 	if (r)
-		return error_refuse(errors, EXIT_WORLD, "unable to wait: %s", strerror(-r));
+		return error_refuse(errors, EXIT_RETRY, "unable to wait: %s", strerror(-r));
 	r = sim_control_open(&control, &sim, errors);
 	if (r)
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	r = sim_body_publish(&sim, &body, errors);
 	if (!r)
 		r = sim_open(&sim, set, errors);
@@ -166,7 +166,7 @@ static int run(const struct run *run, const struct robot *robot, struct error_si
 		r = play(&control, set);
 		sim_close(&sim);
 	} else {
-		r = r == -EINVAL ? EXIT_WRONG : EXIT_WORLD;
+		r = r == -EINVAL ? EXIT_WRONG : EXIT_RETRY;
 	}
 	clock_set_close(set);
 	port_close(&body);

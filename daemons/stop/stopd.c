@@ -79,7 +79,7 @@ static void plan_frame(struct stopd *s, struct drv *drv, struct error_sink *erro
 		drv_add_receive(drv, &row, errors);
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct stopd *s = self;
 	const struct stopd_settings *set = &s->settings;
@@ -266,7 +266,7 @@ static const struct drv_driver driver = {
 	.bus_optional = true,
 	.outlives_buses = true,
 	.opens_early = true,
-	.plan = plan,
+	.declare = declare,
 	.open = open_robot,
 	.close = close_all,
 	.start = start,

@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 	/* A full disk or a closed pipe is a failure. */
 	if ((fflush(stdout) || ferror(stdout)) && !status) {
 		error_say("achctl", NULL, ERROR_PLAIN, "cannot write: %s", strerror(errno));
-		status = EXIT_WORLD;
+		status = EXIT_RETRY;
 	}
 	return status;
 }

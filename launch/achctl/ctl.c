@@ -99,7 +99,7 @@ int ctl_ask(const struct ctl_line *line, struct control_call *ask, const char *c
 	int status = 0;
 
 	if (control_call_for(ask, words, clock_now_ns() + CONTROL_CALL_WITHIN_NS, lines_begin(&why)))
-		return ctl_fail(line, EXIT_WORLD, "%s", why.text);
+		return ctl_fail(line, EXIT_RETRY, "%s", why.text);
 	if (!ask->ok) {
 		status = ctl_fail(line, CTL_NO, "refused: %s", ask->error);
 		control_call_end(ask);
@@ -129,7 +129,7 @@ int ctl_robot(const struct ctl_line *line)
 
 	if (status >= 0)
 		return 0;
-	return ctl_fail(line, status == -EINVAL ? EXIT_WRONG : EXIT_WORLD, "%s", lines.text);
+	return ctl_fail(line, status == -EINVAL ? EXIT_WRONG : EXIT_RETRY, "%s", lines.text);
 }
 
 void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX])

@@ -84,7 +84,7 @@ int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint
 
 /* ---- the line ---- */
 
-/* Sets the environment to that of the robot (robot_choice_use).  0, or EXIT_WRONG or EXIT_WORLD after a line. */
+/* Sets the environment to that of the robot (robot_choice_use).  0, or EXIT_WRONG or EXIT_RETRY after a line. */
 int ctl_robot(const struct ctl_line *line);
 
 /* The user who commands, without a lookup that a dead network could delay. */

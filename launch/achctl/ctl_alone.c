@@ -118,7 +118,7 @@ static int lower(struct alone *a)
 	if (!status)
 		status = estop_lower(&a->estop, &a->seen, MSG_LEVEL_RUN, a->until_ns, a->epoch, a->who, getuid(),
 				     "armed", &a->base, lines_begin(&why));
-	return status ? ctl_fail(a->line, EXIT_WORLD, "%s", why.text) : 0;
+	return status ? ctl_fail(a->line, EXIT_RETRY, "%s", why.text) : 0;
 }
 
 /* A driver takes it in time or never, but publishes later that it has. */
@@ -146,7 +146,7 @@ static int arm(struct alone *a)
 	robot_level_read(&a->estop, &a->channels, clock_now_ns());
 	a->seen = estop_seen(&a->estop);
 	if (!count(a, 0))
-		return ctl_fail(a->line, EXIT_WORLD, "no driver publishes a state here");
+		return ctl_fail(a->line, EXIT_RETRY, "no driver publishes a state here");
 	if (*a->behind)
 		return ctl_fail(a->line, CTL_NO, "refused: not ready: %s", a->behind);
 	status = wait_quiet(a);
@@ -180,7 +180,7 @@ int ctl_alone(const struct ctl_line *line)
 	if (a.estop.channel[0].open && a.estop.channel[1].open)
 		status = arm(&a);
 	else
-		status = ctl_fail(line, EXIT_WORLD, "%s", why.text);
+		status = ctl_fail(line, EXIT_RETRY, "%s", why.text);
 	robot_channels_close(&a.channels);
 	estop_close(&a.estop);
 	return status;

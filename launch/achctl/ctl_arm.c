@@ -15,11 +15,11 @@ static int no_answer(const struct ctl_line *line, const char *who, const char *w
 	static struct estop_raise raise;
 
 	if (estop_raise_all(&raise, MSG_LEVEL_ESTOP, who, "achstart has not answered achctl arm"))
-		return ctl_fail(line, EXIT_WORLD, "not armed, level estop is raised: %s", why);
+		return ctl_fail(line, EXIT_RETRY, "not armed, level estop is raised: %s", why);
 	if (!*raise.behind)
-		return ctl_fail(line, EXIT_WORLD, "%s; NOT CONFIRMED: level estop, which cannot be raised: %s", why,
+		return ctl_fail(line, EXIT_RETRY, "%s; NOT CONFIRMED: level estop, which cannot be raised: %s", why,
 				raise.lines.text);
-	return ctl_fail(line, EXIT_WORLD, "%s; NOT CONFIRMED: level estop, which %s not show: %s", why,
+	return ctl_fail(line, EXIT_RETRY, "%s; NOT CONFIRMED: level estop, which %s not show: %s", why,
 			strchr(raise.behind, ',') ? "these drivers do" : "this driver does", raise.behind);
 }
 
@@ -44,7 +44,7 @@ static int answered(const struct ctl_line *line, const struct control_call *ask,
 	if (!ask->ok)
 		return ctl_fail(line, CTL_NO, "refused: %s", ask->error);
 	if (!node || yaml_int(node, &epoch))
-		return ctl_fail(line, EXIT_WORLD, "the answer of achstart has no epoch: is it of another version?");
+		return ctl_fail(line, EXIT_RETRY, "the answer of achstart has no epoch: is it of another version?");
 	node = yaml_find(root, "taken");
 	if (node)
 		yaml_int(node, &taken);
@@ -60,7 +60,7 @@ static int examine(const struct ctl_line *line, const char *who, int64_t until_n
 	int status = control_call_for(&ask, (const char *const[]){ "status", NULL }, until_ns, lines_begin(&why));
 
 	if (status)
-		return control_call_did_not_arrive(status) ? ctl_fail(line, EXIT_WORLD, "%s", why.text)
+		return control_call_did_not_arrive(status) ? ctl_fail(line, EXIT_RETRY, "%s", why.text)
 							   : no_answer(line, who, why.text);
 	if (ask.ok) { /* if not, arm will be refused, too */
 		status_read(&robot, yaml_root(ask.doc));
@@ -90,7 +90,7 @@ static int arm(const struct ctl_line *line, struct estop *estop)
 	for (;;) {
 		status = control_call_for(&ask, control_call_arm(&words, who, &seen), until_ns, lines_begin(&why));
 		if (control_call_did_not_arrive(status))
-			return ctl_fail(line, EXIT_WORLD, "%s", why.text); /* it was not asked */
+			return ctl_fail(line, EXIT_RETRY, "%s", why.text); /* it was not asked */
 		if (status)
 			return no_answer(line, who, why.text);
 		if (ask.ok || clock_now_ns() >= until_ns || !robot_level_only_copied(estop, &seen))

@@ -13,7 +13,7 @@ static int ask_daemon_status(const struct ctl_line *line, struct status_daemon *
 	struct lines why;
 
 	if (ctl_ask_status(&robot, &why))
-		return ctl_fail(line, EXIT_WORLD, "%s", why.text);
+		return ctl_fail(line, EXIT_RETRY, "%s", why.text);
 	found = status_find_daemon(&robot, line->argv[0]);
 	if (found)
 		*daemon = *found;

@@ -26,7 +26,7 @@ int ctl_env(const struct ctl_line *line)
 	struct json j;
 
 	if (run_path(path, NULL, lines_begin(&lines)))
-		return ctl_fail(line, EXIT_WORLD, "%s", lines.text);
+		return ctl_fail(line, EXIT_RETRY, "%s", lines.text);
 	setenv("ENDPLATE_RUN", path, 1);
 	if (ctl_json(line, &j)) {
 		for (size_t i = 0; i < NAMES; i++)

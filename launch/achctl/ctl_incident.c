@@ -38,7 +38,7 @@ static int folder_of(const struct ctl_line *line, char folder[RUN_PATH_MAX])
 		status = logs_path(folder, "incident");
 	else if (snprintf(folder, RUN_PATH_MAX, "%s", line->folder) >= RUN_PATH_MAX)
 		status = -ENAMETOOLONG;
-	return status ? ctl_fail(line, EXIT_WORLD, "%s", strerror(-status)) : 0;
+	return status ? ctl_fail(line, EXIT_RETRY, "%s", strerror(-status)) : 0;
 }
 
 /* The value of a key in the file "incident", or "". */
@@ -237,7 +237,7 @@ static int show(const struct ctl_line *line, const char *folder)
 	messages_ns = read_messages(&incident, path);
 	if (incident_text_end(&incident, frames_ns > messages_ns ? frames_ns : messages_ns)) {
 		incident_text_free(&incident);
-		return ctl_fail(line, EXIT_WORLD, "no memory left");
+		return ctl_fail(line, EXIT_RETRY, "no memory left");
 	}
 	while (first < incident.n && incident.lines[first].t_ns < from_ns)
 		first++;
@@ -279,9 +279,9 @@ static int export(const struct ctl_line *line, const char *folder)
 		snprintf(file, sizeof(file), "%s.tar.gz", name);
 	status = posix_spawnp(&pid, "tar", NULL, NULL, argv, environ);
 	if (status || waitpid(pid, &ended, 0) < 0)
-		return ctl_fail(line, EXIT_WORLD, "tar: %s", strerror(status ? status : errno));
+		return ctl_fail(line, EXIT_RETRY, "tar: %s", strerror(status ? status : errno));
 	if (ended)
-		return ctl_fail(line, EXIT_WORLD, "%s: tar failed", file);
+		return ctl_fail(line, EXIT_RETRY, "%s: tar failed", file);
 	return ctl_done(line, "%s", file);
 }
 

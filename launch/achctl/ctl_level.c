@@ -76,11 +76,11 @@ static int not_raised(const struct ctl_line *line, const struct all *a, const st
 
 	list(a, others, sizeof(others));
 	if (*r->behind && (r->put || r->answered))
-		return ctl_fail(line, EXIT_WORLD,
+		return ctl_fail(line, EXIT_RETRY,
 				"NOT CONFIRMED: level %s is raised, but within %g s %s not show it: %s",
 				msg_level_word(a->level), ESTOP_RAISE_WITHIN_NS / 1e9,
 				strchr(r->behind, ',') ? "these drivers do" : "this driver does", r->behind);
-	return ctl_fail(line, EXIT_WORLD, "NOT RAISED: %s%s%s%s%s%s", absent ? "no robot is up here (" : "",
+	return ctl_fail(line, EXIT_RETRY, "NOT RAISED: %s%s%s%s%s%s", absent ? "no robot is up here (" : "",
 			r->lines.text, absent ? ")" : "", *others ? "; raised on " : "", others,
 			*others ? " only" : "");
 }

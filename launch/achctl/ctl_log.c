@@ -106,11 +106,11 @@ static int no_log(const struct ctl_line *line, const char *name, const char *pat
 	char best[TEXT_NAME_MAX + 8];
 
 	if (status != -ENOENT)
-		return ctl_fail(line, EXIT_WORLD, "%s: %s", path, strerror(-status));
+		return ctl_fail(line, EXIT_RETRY, "%s: %s", path, strerror(-status));
 	nearest_log(name, best);
 	if (*best)
 		return ctl_fail(line, CTL_NO, "there is no log of %s; did you mean %s?", name, best);
-	return ctl_fail(line, EXIT_WORLD, "there is no log of %s (%s)", name, path);
+	return ctl_fail(line, EXIT_RETRY, "there is no log of %s (%s)", name, path);
 }
 
 /* ---- following ---- */
@@ -139,7 +139,7 @@ static int show_log(const struct ctl_line *line, const char *name, bool events)
 
 	snprintf(file, sizeof(file), "%s.log", name);
 	if (logs_path(path, file))
-		return ctl_fail(line, EXIT_WORLD, "%s: %s", file, strerror(ENAMETOOLONG));
+		return ctl_fail(line, EXIT_RETRY, "%s: %s", file, strerror(ENAMETOOLONG));
 	status = tail_open(&tail, path);
 	if (status)
 		return no_log(line, name, path, status);

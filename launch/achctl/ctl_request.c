@@ -78,7 +78,7 @@ static int ask_driver(const struct ctl_line *line, enum msg_verb verb, const cha
 		return ctl_fail(line, CTL_NO, "refused: %s", why.text);
 	if (status == -ENOENT && nearest_driver(name, near))
 		return ctl_fail(line, CTL_NO, "there is no driver %s; did you mean %s?", name, near);
-	return ctl_fail(line, EXIT_WORLD, "%s", why.text);
+	return ctl_fail(line, EXIT_RETRY, "%s", why.text);
 }
 
 static int find_verb(const struct ctl_line *line, const char *word, enum msg_verb *verb)

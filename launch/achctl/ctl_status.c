@@ -54,11 +54,11 @@ static int without_achstart(const struct ctl_line *line, const char *why)
 		json_bool(&j, "supervised", false);
 		status_write(&view, &j);
 		ctl_json_end(&j);
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	}
 	if (!nothing)
 		print_view(&view);
-	return ctl_fail(line, EXIT_WORLD, "%s", why);
+	return ctl_fail(line, EXIT_RETRY, "%s", why);
 }
 
 int ctl_status(const struct ctl_line *line)

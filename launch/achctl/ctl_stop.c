@@ -85,7 +85,7 @@ static int find_achstart(const struct ctl_line *line, pid_t *pid)
 	struct control_call ask;
 
 	if (control_call_begin(&ask, (const char *const[]){ "status", NULL }, 0, lines_begin(&why)))
-		return ctl_fail(line, EXIT_WORLD, "%s", why.text);
+		return ctl_fail(line, EXIT_RETRY, "%s", why.text);
 	*pid = ask.pid;
 	control_call_end(&ask);
 	return 0;

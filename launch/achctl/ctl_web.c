@@ -39,11 +39,11 @@ int ctl_web(const struct ctl_line *line)
 	if (status == -EINVAL)
 		return ctl_fail(line, CTL_NO, "refused: %s", why.text);
 	if (status == -ENOENT || status == -ECONNREFUSED)
-		return ctl_fail(line, EXIT_WORLD,
+		return ctl_fail(line, EXIT_RETRY,
 				"no achweb serves this robot: achctl start achweb, or add it to the "
 				"launch file");
 	if (status)
-		return ctl_fail(line, EXIT_WORLD, "achweb: %s", *why.text ? why.text : strerror(-status));
+		return ctl_fail(line, EXIT_RETRY, "achweb: %s", *why.text ? why.text : strerror(-status));
 	if (!ctl_json(line, &j))
 		return ctl_done(line, "%s", answer);
 	json_text(&j, "url", answer);

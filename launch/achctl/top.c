@@ -21,7 +21,7 @@
 #define FIRST_NS 300000000
 #define SURE_NS 3000000000
 
-struct replay_match {
+struct loop {
 	struct top top;
 	const struct ctl_line *line;
 	struct estop estop;
@@ -47,7 +47,7 @@ static int open_signals(void)
 
 /* ---- the channels ---- */
 
-static void say(struct replay_match *l, enum tone tone, const char *text)
+static void say(struct loop *l, enum tone tone, const char *text)
 {
 	snprintf(l->top.notice, sizeof(l->top.notice), "%s", text);
 	l->top.notice_tone = tone;
@@ -55,7 +55,7 @@ static void say(struct replay_match *l, enum tone tone, const char *text)
 }
 
 /* By the channels, and through achstart, whose answer is not waited for. */
-static void raise_level(struct replay_match *l, enum msg_level level)
+static void raise_level(struct loop *l, enum msg_level level)
 {
 	static struct estop_raise raise;
 	char who[CTL_WHO_MAX], text[TOP_NOTICE_MAX];
@@ -71,7 +71,7 @@ static void raise_level(struct replay_match *l, enum msg_level level)
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }
 
-static void update_view(struct replay_match *l, int64_t now_ns)
+static void update_view(struct loop *l, int64_t now_ns)
 {
 	status_poll_begin(&l->achstart, 0, now_ns);
 	robot_channels_read(&l->top.channels);
@@ -85,7 +85,7 @@ static void update_view(struct replay_match *l, int64_t now_ns)
 }
 
 /* Level and ages are read now, however old the last answer of achstart is. */
-static void draw(struct replay_match *l)
+static void draw(struct loop *l)
 {
 	/* The first screen waits a little for achstart, so that the second one looks the same. */
 	if (!l->shown && l->achstart.asking && l->achstart.away && clock_own_ns() - l->achstart.asked_ns < FIRST_NS)
@@ -109,7 +109,7 @@ static bool is_simulated(const struct status *view)
 }
 
 /* Kills a daemon, to see that achstart restarts it.  With hardware the key must be pressed twice. */
-static void kill_selected(struct replay_match *l)
+static void kill_selected(struct loop *l)
 {
 	const struct status *view = &l->top.view;
 	const struct status_daemon *one = &view->daemons[l->top.selected - 1];
@@ -135,7 +135,7 @@ static void kill_selected(struct replay_match *l)
 }
 
 /* Where daemons are shown the arrows select one, elsewhere they scroll. */
-static void move(struct replay_match *l, size_t up, size_t down, size_t page)
+static void move(struct loop *l, size_t up, size_t down, size_t page)
 {
 	const bool selects = l->top.pane == TOP_ALL || l->top.pane == TOP_DAEMONS;
 	size_t *at = selects ? &l->top.selected : &l->top.from;
@@ -147,7 +147,7 @@ static void move(struct replay_match *l, size_t up, size_t down, size_t page)
 		l->top.from = l->top.pane == TOP_DAEMONS && page ? l->top.selected / page * page : 0;
 }
 
-static void press(struct replay_match *l, int key)
+static void press(struct loop *l, int key)
 {
 	static const char panes[] = { [TOP_ALL] = 'a', [TOP_DAEMONS] = 'd', [TOP_BUSES] = 'b', [TOP_CHANNELS] = 'c' };
 	const int letter = key > TOP_LETTER ? tolower(key - TOP_LETTER) : 0;
@@ -168,7 +168,7 @@ static void press(struct replay_match *l, int key)
 	l->quit |= letter == 'q';
 }
 
-static void read_keys(struct replay_match *l, short ready)
+static void read_keys(struct loop *l, short ready)
 {
 	int key, n = 0;
 
@@ -181,7 +181,7 @@ static void read_keys(struct replay_match *l, short ready)
 		l->quit = true;
 }
 
-static void read_signals(struct replay_match *l, int fd)
+static void read_signals(struct loop *l, int fd)
 {
 	struct signalfd_siginfo info;
 
@@ -204,7 +204,7 @@ static void read_signals(struct replay_match *l, int fd)
 
 /* ---- the loop ---- */
 
-static void run(struct replay_match *l, int signals)
+static void run(struct loop *l, int signals)
 {
 	while (!l->quit) {
 		struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -235,7 +235,7 @@ static int repeat_status(const struct ctl_line *line)
 	struct clock_fd end = { .fd = line->json ? -1 : clock_stop_fd(), .events = POLLIN };
 	int status = 0;
 
-	while (!ferror(stdout) && (!status || status == CTL_NO || status == EXIT_WORLD)) {
+	while (!ferror(stdout) && (!status || status == CTL_NO || status == EXIT_RETRY)) {
 		const int64_t next_ns = clock_own_ns() + line->every_ns;
 
 		status = ctl_robot(line); /* which may have been started since */
@@ -250,12 +250,12 @@ static int repeat_status(const struct ctl_line *line)
 
 static int run_screen(const struct ctl_line *line)
 {
-	static struct replay_match l;
+	static struct loop l;
 	const int status = top_screen_begin();
 	int signals;
 
 	if (status == -ENOTTY)
-		return ctl_fail(line, EXIT_WORLD, "stdin and stdout must be a terminal (achctl status needs none)");
+		return ctl_fail(line, EXIT_RETRY, "stdin and stdout must be a terminal (achctl status needs none)");
 	if (status) {
 		ctl_warn(line, "TERM=%s has no cursor motion: the status is printed repeatedly; Ctrl-C ends it",
 			 getenv("TERM") ? getenv("TERM") : "");

@@ -212,7 +212,7 @@ static int run(void)
 		bridge_say(&a.bridge, MSG_SEVERITY_FATAL, "interface",
 			   "interface %s was removed and came back; achdds ends, to be started again on it",
 			   a.bridge.file.interface);
-	return n < 0 || a.stale ? EXIT_WORLD : 0;
+	return n < 0 || a.stale ? EXIT_RETRY : 0;
 }
 
 /* ---- before and behind it ---- */
@@ -293,7 +293,7 @@ static void close_all(void)
 static int bridge(struct error_sink *errors)
 {
 	struct error_sink quiet = { 0 };
-	int status = EXIT_WORLD;
+	int status = EXIT_RETRY;
 
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!open_all(errors)) {

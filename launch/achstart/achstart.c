@@ -81,7 +81,7 @@ static int check(struct launch *launch, const struct virtual_line *clock)
 	check_print(&found, launch, stdout);
 	printf("\nclock: %s\n", virtual_name(clock));
 	check_frames_free(&found.frames);
-	return errors.count ? EXIT_WRONG : warnings.count > found.notes ? EXIT_WORLD : 0;
+	return errors.count ? EXIT_WRONG : warnings.count > found.notes ? EXIT_RETRY : 0;
 }
 
 static int print_frames(const struct launch *launch, struct error_sink *errors)
@@ -89,7 +89,7 @@ static int print_frames(const struct launch *launch, struct error_sink *errors)
 	const unsigned int before = errors->count;
 
 	check_frames_print(launch, CHECK_WITHIN_NS, stdout, errors);
-	return errors->count > before ? EXIT_WRONG : fflush(stdout) ? EXIT_WORLD : 0;
+	return errors->count > before ? EXIT_WRONG : fflush(stdout) ? EXIT_RETRY : 0;
 }
 
 /* ---- groups ---- */
@@ -181,7 +181,7 @@ static int take_groups(struct launch *launch, struct error_sink *errors)
 		return EXIT_WRONG;
 	umask(launch->operators == LAUNCH_NO_GROUP ? 0077 : 0027);
 	if (join_groups(launch, errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	name_group(PORT_OPERATORS, launch->operators);
 	name_group(PORT_ARMING, launch->arming);
 	return 0;
@@ -272,12 +272,12 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 		return EXIT_WRONG;
 	lock = folder_lock(true, errors);
 	if (lock < 0)
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	if (folder_make_channels(errors) || claim_channels(&claims, errors) ||
 	    folder_share(launch->operators, errors) || folder_robot_write(launch->name, errors) ||
 	    virtual_begin(clock, launch, errors)) {
 		close(lock);
-		status = EXIT_WORLD;
+		status = EXIT_RETRY;
 	} else {
 		int failed, over;
 

@@ -421,7 +421,7 @@ int main(int argc, char **argv)
 		return EXIT_WRONG;
 	status = vt_page_join(&t.end, options.page, VT_COORDINATOR);
 	if (status)
-		return error_refuse(&errors, EXIT_WORLD, "%s: %s", options.page, strerror(-status));
+		return error_refuse(&errors, EXIT_RETRY, "%s: %s", options.page, strerror(-status));
 	for (int i = 0; i < VT_SLOTS; i++)
 		t.pidfd[i] = -1;
 	t.path = options.page;

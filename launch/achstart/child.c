@@ -251,7 +251,7 @@ static int give_sockets(const struct start *start)
 	for (size_t i = 0; i < sockets->n; i++)
 		if (copies[i] < 0 || dup2(copies[i], FIRST_FD + (int)i) < 0) {
 			report(to, 'x', errno);
-			_exit(EXIT_WORLD);
+			_exit(EXIT_RETRY);
 		}
 	snprintf(start->listen_pid, PID_TEXT_MAX, "%d", (int)getpid());
 	return to;
@@ -271,7 +271,7 @@ static _Noreturn void become(const struct start *start)
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
 	if (start->saved && !keep(start->daemon, start->saved, start->to))
-		_exit(EXIT_WORLD);
+		_exit(EXIT_RETRY);
 	raise_oom_score(start->daemon);
 	schedule(start);
 	to = give_sockets(start);
@@ -279,7 +279,7 @@ static _Noreturn void become(const struct start *start)
 	execve(start->path, start->daemon->argv, start->environment);
 	signal(SIGPIPE, SIG_IGN);
 	report(to, 'x', errno);
-	_exit(EXIT_WORLD);
+	_exit(EXIT_RETRY);
 }
 
 /* ---- starting ---- */

@@ -472,7 +472,7 @@ int supervise(struct launch *launch, int lock, struct claim_set *claims, struct 
 	s.begun_ns = now_ns;
 	if (open_all(&s, now_ns, errors)) {
 		close_all(&s, false);
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	}
 	begin(&s, now_ns);
 	status = loop(&s);
@@ -483,5 +483,5 @@ int supervise(struct launch *launch, int lock, struct claim_set *claims, struct 
 	if (!status)
 		status = report_end(&s, clock_now_ns());
 	close_all(&s, !status);
-	return status ? EXIT_WORLD : 0;
+	return status ? EXIT_RETRY : 0;
 }

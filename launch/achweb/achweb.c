@@ -141,7 +141,7 @@ static int run(void)
 		fds[2].fd = robot_view_fd(&w.server.view);
 		n = 3 + rpc_fds(&w.login.server, fds + 3);
 		if (clock_own_wait(fds, n, next_ns < beat_ns ? next_ns : beat_ns) < 0)
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 		if (fds[1].ready)
 			return 0;
 		if (fds[2].ready)
@@ -155,15 +155,15 @@ static int serve(struct error_sink *errors)
 	int status = server_open(&w.server);
 
 	if (status)
-		return error_refuse(errors, EXIT_WORLD, "%s", strerror(-status));
+		return error_refuse(errors, EXIT_RETRY, "%s", strerror(-status));
 	w.login.tokens = &w.server.tokens;
 	w.server.acts.arming = w.login.arming;
 	w.port = listen_begin(&w.server, &w.options.listen, (int)w.options.port, errors);
 	if (w.port < 0) {
-		status = w.port == -EADDRINUSE ? EXIT_TAKEN : EXIT_WORLD;
+		status = w.port == -EADDRINUSE ? EXIT_TAKEN : EXIT_RETRY;
 	} else {
 		know_names();
-		status = login_open(&w.login, w.options.folder, errors) ? EXIT_WORLD : run();
+		status = login_open(&w.login, w.options.folder, errors) ? EXIT_RETRY : run();
 		notify_stopping(&w.notify);
 		if (w.login.server.listener >= 0)
 			login_close(&w.login);
@@ -213,7 +213,7 @@ static int check(struct error_sink *errors)
 		error_add(errors, "--robot: %s is not a valid name", w.options.robot);
 	if (errors->count)
 		return EXIT_WRONG;
-	return robot_choice_use(&asked, errors) < 0 ? EXIT_WORLD : 0;
+	return robot_choice_use(&asked, errors) < 0 ? EXIT_RETRY : 0;
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@
 #include "launch/achweb/server.h"
 
 #define REQUEST_NS 50000000 /* between two requests of a connection, on average, */
-#define REQUESTS 60	    /* and so many at once */
+#define REQUESTS 60	    /* and at once */
 #define LOGIN_NS 1000000000
 #define LOGINS 10
 #define TOO_MANY "too many pages are open"

@@ -16,7 +16,7 @@
 #define WEB_ACTION_WAITERS 32
 #define WEB_ACTION_TEXT_MAX 512
 #define WEB_ACTION_EVERY_NS 200000000 /* between two actions, on average, */
-#define WEB_ACTION_BURST 10	      /* and so many at once */
+#define WEB_ACTION_BURST 10	      /* and at once */
 
 struct web_action_stop {
 	bool under_way;

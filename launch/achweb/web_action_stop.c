@@ -52,7 +52,7 @@ void web_action_stop_begin(struct web_actions *acts, enum msg_level level, uint6
 	if (s->waiters_n < WEB_ACTION_WAITERS)
 		s->waiters[s->waiters_n++] = client;
 	else
-		acts->done(acts->to, client, false, "a stop is under way; so many wait for it that this one cannot");
+		acts->done(acts->to, client, false, "a stop is under way, and too many wait for it already");
 }
 
 void web_action_stop_arming(struct web_actions *acts, struct web_action *a, const char *why, int64_t now_ns)

@@ -126,7 +126,7 @@ static bool report(const struct asked *asked, size_t i, int64_t within_ns, struc
 		yaml_error(errors, node, "%s %s was killed by signal %d (%s)", run->argv[0], run->option,
 			   WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
 	} else if (run->status) {
-		to = WEXITSTATUS(run->status) == EXIT_WORLD ? warnings : errors;
+		to = WEXITSTATUS(run->status) == EXIT_RETRY ? warnings : errors;
 		if (run->say_len)
 			pass_on(asked, i, to);
 		else

@@ -28,7 +28,7 @@ static char **make_argv(const struct check_run *run)
 		n++;
 	argv = calloc(n + 2, sizeof(*argv));
 	if (!argv)
-		_exit(EXIT_WORLD);
+		_exit(EXIT_RETRY);
 	memcpy(argv, run->argv, n * sizeof(*argv));
 	argv[n] = (char *)run->option;
 	return argv;
@@ -42,7 +42,7 @@ static void become(const struct check_run *run, int parent)
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(EXIT_WORLD);
+		_exit(EXIT_RETRY);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);

@@ -92,7 +92,7 @@ static int talk(struct console *console)
 	int n;
 
 	if (!edit || !past)
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	history(past, &event, H_SETSIZE, HISTORY_LINES);
 	history(past, &event, H_SETUNIQUE, 1);
 	el_set(edit, EL_PROMPT, prompt);
@@ -146,7 +146,7 @@ static int run(const struct hubo_console_options *options, const char *device)
 		fprintf(stderr, "hubo-console: %s: %s%s%s\n", device, endplate_strerror(status),
 			*endplate_errstr() ? ": " : "", endplate_errstr());
 		endplate_close(console.robot);
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	}
 	if (options->commands.n)
 		status = run_commands(&console, &options->commands);

@@ -164,7 +164,7 @@ static int run(const struct hubo_move_options *options, const char *name, motion
 		t_s = step(device, moves, t_s);
 	}
 	endplate_close(robot);
-	return status ? EXIT_WORLD : 0;
+	return status ? EXIT_RETRY : 0;
 }
 
 static const struct settings_row rows[] = {

@@ -214,7 +214,7 @@ static int run(void)
 			l.scan_ns = 0;
 	} while (r >= 0 && !(r & (RECORDER_STOP | RECORDER_ENDED)));
 	notify_stopping(&l.notify);
-	return r < 0 || r & RECORDER_ENDED ? EXIT_WORLD : 0;
+	return r < 0 || r & RECORDER_ENDED ? EXIT_RETRY : 0;
 }
 
 static int record(struct error_sink *errors)
@@ -227,10 +227,10 @@ static int record(struct error_sink *errors)
 					 .digits = ACHLOGD_DIGITS,
 					 .memory = BUFFER_BYTES,
 					 .lasting = true };
-	int r = recorder_open(&l.rec, &lines), status = EXIT_WORLD, error;
+	int r = recorder_open(&l.rec, &lines), status = EXIT_RETRY, error;
 
 	if (r)
-		return error_refuse(errors, EXIT_WORLD, "%s", strerror(-r));
+		return error_refuse(errors, EXIT_RETRY, "%s", strerror(-r));
 	l.rec.places_n = places_read(l.places, l.path);
 	l.rec.places = l.places;
 	scan();
@@ -238,7 +238,7 @@ static int record(struct error_sink *errors)
 		status = run();
 		error = recorder_end(&l.rec, true);
 		if (error && !status)
-			status = error_refuse(errors, EXIT_WORLD, "unable to write in %s: %s", l.folder,
+			status = error_refuse(errors, EXIT_RETRY, "unable to write in %s: %s", l.folder,
 					      error == -ECANCELED ? "given up" : strerror(-error));
 		say_lost();
 	}
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
 		return EXIT_WRONG;
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (find_folder(&errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	report_open(&l.report, PROGRAM, l.options.name, &errors); /* if it is refused, it is tried again */
 	return record(&errors);
 }

@@ -417,7 +417,7 @@ static int run(struct error_sink *errors)
 	notify_stopping(&b.notify);
 	report_end(&b.report, clock_now_ns());
 	notify_close(&b.notify);
-	return status || r < 0 ? EXIT_WORLD : 0;
+	return status || r < 0 ? EXIT_RETRY : 0;
 }
 
 /* ---- opening ---- */
@@ -463,7 +463,7 @@ static int open_buses(void)
 	b.ids.all = true;
 	for (size_t i = 0; i < b.buses; i++) {
 		if (recorded_bus_open(&b.taps[i], &options))
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 		b.held[i] = b.taps[i].held;
 	}
 	return 0;
@@ -474,20 +474,20 @@ static int make_folders(struct error_sink *errors)
 	int fd = run_folder("blackbox", errors);
 
 	if (fd < 0)
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	close(fd);
 	if (run_path(b.records[0].bus, "blackbox/bus.log", errors) ||
 	    run_path(b.records[0].channels, "blackbox/channels.rec", errors) ||
 	    run_path(b.records[1].bus, "blackbox/bus-b.log", errors) ||
 	    run_path(b.records[1].channels, "blackbox/channels-b.rec", errors))
-		return EXIT_WORLD;
+		return EXIT_RETRY;
 	if (b.options.folder) {
 		if (snprintf(b.folder, sizeof(b.folder), "%s", b.options.folder) >= (int)sizeof(b.folder))
 			return program_fail("--folder: %s", strerror(ENAMETOOLONG));
 	} else {
 		fd = run_folder("log", errors);
 		if (fd < 0)
-			return EXIT_WORLD;
+			return EXIT_RETRY;
 		close(fd);
 		if (logs_path(b.folder, "incident"))
 			return program_fail("%s: %s", "log/incident", strerror(ENAMETOOLONG));

@@ -221,6 +221,10 @@ rejects_file words "a path beside the project" 'README:1' README "see ../""share
 rejects_file words "a path of one machine" 'a.c:1' can/a.c "/* /wo""rk/main */"
 rejects_file words "a number from a tracker" 'a.sh:1' test/a.sh "# for iss""ue 12"
 rejects_file words "a hidden file" 'ci/run:1' .ci/run "fetch from deb"".debian.org"
+rejects_file words "a comment without a subject" 'a.c:1' can/a.c "/* O""f all frames. */"
+rejects_file words "a quantity without a name" 'a.c:1' can/a.c "\"waits for s""o long\""
+plant can/a.c '/* The sum of all frames. */'
+accepts words "a comment with a subject"
 
 # ---- format ----
 fresh

@@ -12,10 +12,10 @@
 
 /* ---- a controller, bit by bit ---- */
 
-enum locked_socket { IDLE, FRAME, FLAG, AFTER, DELIMITER, SPACE, SUSPEND, OFF };
+enum place { IDLE, FRAME, FLAG, AFTER, DELIMITER, SPACE, SUSPEND, OFF };
 
 struct controller {
-	enum locked_socket place;
+	enum place place;
 	int tx, rx;
 	struct frame queue[4];
 	int head, waiting;

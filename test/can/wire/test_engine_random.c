@@ -21,7 +21,7 @@ static uint32_t chance(uint32_t below)
 
 enum kind { REQUEST, RESET, DOWN, UP, RESTART, DETACH, ATTACH, FAULT };
 
-struct control_call {
+struct ask {
 	enum kind kind;
 	int64_t t_ns;
 	int node;
@@ -31,7 +31,7 @@ struct control_call {
 
 #define ASKS 400
 #define NODES 5
-static struct control_call asks[ASKS];
+static struct ask asks[ASKS];
 static uint32_t bitrate;
 static const char *const names[NODES] = { "a", "b", "c", "d", "e" };
 
@@ -50,7 +50,7 @@ static struct frame any_frame(void)
 	return f;
 }
 
-static void any_fault(struct control_call *ask, bool hard)
+static void any_fault(struct ask *ask, bool hard)
 {
 	/* Behind the words comes a node. */
 	static const struct {
@@ -101,10 +101,10 @@ static void make(uint64_t from, bool hard)
 		chance(2);
 	bitrate = rates[chance(5)];
 	for (int i = 0; i < ASKS; i++) {
-		struct control_call *ask = &asks[i];
+		struct ask *ask = &asks[i];
 		uint32_t what = chance(hard ? 40 : 30);
 
-		*ask = (struct control_call){ .kind = REQUEST, .node = (int)chance(NODES) };
+		*ask = (struct ask){ .kind = REQUEST, .node = (int)chance(NODES) };
 		if (chance(3))
 			t_ns += (int64_t)chance(chance(10) ? 400 : 4000) * 1000000 / (bitrate / 1000) / 4;
 		ask->t_ns = t_ns;
@@ -168,7 +168,7 @@ static void note(void *to, const struct engine_event *ev)
 	}
 }
 
-static void control_call_for(const struct control_call *ask, uint32_t sequence)
+static void ask_for(const struct ask *ask, uint32_t sequence)
 {
 	const int node = engine_find(&bus, names[ask->node]);
 	struct engine_fault f;
@@ -284,7 +284,7 @@ static void play(int log, enum pace pace)
 		while (pace == AT_EVENTS && engine_next_ns(&bus) <= asks[i].t_ns)
 			engine_advance(&bus, engine_next_ns(&bus));
 		engine_advance(&bus, asks[i].t_ns);
-		control_call_for(&asks[i], (uint32_t)i);
+		ask_for(&asks[i], (uint32_t)i);
 	}
 	finish();
 }
@@ -327,7 +327,7 @@ TEST(arrival_does_not_matter)
 					continue;
 				if (!log)
 					engine_advance(&bus, asks[k].t_ns);
-				control_call_for(&asks[k], (uint32_t)k);
+				ask_for(&asks[k], (uint32_t)k);
 			}
 			finish();
 		}

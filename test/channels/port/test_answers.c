@@ -292,7 +292,7 @@ static const struct row rows[] = {
 
 /* ---- where a row is played ---- */
 
-enum locked_socket {
+enum place {
 	NAMED,
 	REALTIME,  /* a named channel with that clock */
 	READ_ONLY, /* the reader may only read the files */
@@ -307,7 +307,7 @@ static const char *const place_names[PLACES] = {
 };
 
 static const struct row *row;
-static enum locked_socket place;
+static enum place place;
 
 struct player {
 	ach_channel_t writer, reader;

@@ -14,7 +14,7 @@ struct careless {
 
 static const struct settings_row settings[] = { SETTINGS_END };
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct careless *c = self;
 	const struct drv_send turn = {
@@ -87,7 +87,7 @@ static const struct drv_driver driver = {
 	.settings = settings,
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
-	.plan = plan,
+	.declare = declare,
 	.rx = rx,
 	.start = start,
 	.tick = tick,

@@ -287,7 +287,7 @@ TEST(woken_between_ticks)
 /* A sensor needs neither start nor tick nor stop: it is there when all that it watches was heard. */
 TEST(the_least_driver)
 {
-	fake.plan = add_watched;
+	fake.declare = add_watched;
 	drv_lib_driver.ref = 0;
 	drv_lib_driver.start = NULL;
 	drv_lib_driver.tick = NULL;
@@ -338,7 +338,7 @@ static int add_shorter(struct drv *drv, struct error_sink *errors)
 /* As devices do that give replies of several kinds one identifier. */
 TEST(rows_share_an_identifier_and_differ_in_length)
 {
-	fake.plan = add_shorter;
+	fake.declare = add_shorter;
 	drv_lib_frame(2, "181#0102");
 	drv_lib_frame(3, "181#01");
 	drv_lib_frame(4, "182#01");
@@ -353,7 +353,7 @@ TEST(rows_share_an_identifier_and_differ_in_length)
 /* Also where nothing was ever heard, and of a driver that only listens. */
 TEST(a_row_that_is_silent_is_a_fault)
 {
-	fake.plan = add_watched;
+	fake.declare = add_watched;
 	drv_lib_driver.ref = 0;
 	drv_lib_frame(34, "183#");
 	drv_lib_frame(40, "182#");
@@ -378,7 +378,7 @@ static void note_silence(void)
 
 TEST(a_driver_sees_when_a_row_was_heard)
 {
-	fake.plan = add_watched;
+	fake.declare = add_watched;
 	drv_lib_always(note_silence);
 	drv_lib_frame(34, "183#");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(70, ""));
@@ -412,7 +412,7 @@ static void send_guard(void)
 /* Node guarding: the request is a remote frame, the answer a data frame of the same identifier. */
 TEST(a_remote_frame_asks)
 {
-	fake.plan = add_guard;
+	fake.declare = add_guard;
 	drv_lib_at(2, send_guard);
 	drv_lib_frame(7, "701#05");
 	drv_lib_frame(8, "701#R1"); /* of another node: no answer */
@@ -605,7 +605,7 @@ TEST(ramps_begin_at_what_is_measured)
 	drv_lib_always(go_to_1);
 	drv_lib_at(6, elsewhere);
 	drv_lib_at(9, drv_lib_arm);
-	fake.plan = NULL;
+	fake.declare = NULL;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(70, "--set tick=5ms"));
 	/* Without limits it is there at once; with none commanded it is where it is. */
 	TEST_ASSERT_EQUAL(MSG_LIFE_ACTIVE, life_at(6));

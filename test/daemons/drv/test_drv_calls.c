@@ -58,7 +58,7 @@ static int check_two_buses(struct drv *drv, struct error_sink *errors)
 
 TEST(given_on_the_line)
 {
-	fake.plan = check_two_buses;
+	fake.declare = check_two_buses;
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRES " --set tick=7ms --check"));
 }
 
@@ -108,7 +108,7 @@ static void given_in_the_file_once(void)
 					  "      current: 5\n"
 					  "      step: 6\n"
 					  "      joints: {hand: {velocity: 0.5, current_slew: 7}}\n"));
-	fake.plan = check_the_file;
+	fake.declare = check_the_file;
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(line), drv_lib.said);
 }
 
@@ -181,7 +181,7 @@ static int declare_too_much(struct drv *drv, struct error_sink *none)
 
 TEST(there_is_an_end_to_declaring)
 {
-	fake.plan = declare_too_much;
+	fake.declare = declare_too_much;
 	TEST_ASSERT_EQUAL_MESSAGE(0, drv_lib_main(ON_WIRES " --check"), drv_lib.said);
 }
 
@@ -218,7 +218,7 @@ static void plan_board(struct drv *drv, unsigned int bus, unsigned int board)
 		}
 }
 
-static int plan_body(struct drv *drv, struct error_sink *errors)
+static int declare_body(struct drv *drv, struct error_sink *errors)
 {
 	for (unsigned int bus = 0; bus < body->buses; bus++) {
 		static struct slots slots;
@@ -236,7 +236,7 @@ static int plan_body(struct drv *drv, struct error_sink *errors)
 
 TEST(large_robots_meet_no_limit)
 {
-	fake.plan = plan_body;
+	fake.declare = declare_body;
 	for (body = bodies; body < bodies + sizeof(bodies) / sizeof(bodies[0]); body++) {
 		char line[256] = "--name arm --check";
 
@@ -255,7 +255,7 @@ static int add_long_names(struct drv *drv, struct error_sink *errors)
 
 TEST(long_names_are_cut)
 {
-	fake.plan = add_long_names;
+	fake.declare = add_long_names;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->count);
 	TEST_ASSERT_EQUAL_STRING("a-name-that-is-longer-t", drv_lib_last()->joint[1]);
@@ -328,7 +328,7 @@ TEST(each_bus_has_its_own_frames)
 {
 	char line[256];
 
-	fake.plan = add_on_the_second_bus;
+	fake.declare = add_on_the_second_bus;
 	drv_lib_at(3, send_on_the_second_bus);
 	snprintf(line, sizeof(line), "--bus other=log:%s",
 		 drv_lib_file("other.log", "(1.000000) can0 123#\n"
@@ -372,7 +372,7 @@ static void send_a_tick(void)
 /* Also the tick that stops: PDOs without their SYNC would have no effect. */
 TEST(steps_order_what_the_loop_sends)
 {
-	fake.plan = add_pdos_and_sync;
+	fake.declare = add_pdos_and_sync;
 	drv_lib_at(3, send_a_tick);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	TEST_ASSERT_EQUAL(3, fake.sent_n);
@@ -392,7 +392,7 @@ static int send_too_early(struct drv *drv, struct error_sink *errors)
 
 TEST(nothing_leaves_from_a_plan)
 {
-	fake.plan = send_too_early;
+	fake.declare = send_too_early;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	TEST_ASSERT_EQUAL(0, fake.sent_n);
 }
@@ -681,7 +681,7 @@ TEST(outputs_are_put_with_their_header)
 {
 	struct msg_bus_stats msg = { 0 };
 
-	fake.plan = add_output_and_watch;
+	fake.declare = add_output_and_watch;
 	drv_lib_at(2, put_output);
 	drv_lib_frame(4, "7FE#");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
@@ -711,7 +711,7 @@ TEST(a_further_state_has_the_common_block)
 {
 	struct msg_imu msg = { 0 };
 
-	fake.plan = add_imu;
+	fake.declare = add_imu;
 	drv_lib_at(4, put_imu);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
 	drv_lib_get("arm-imu", &msg, msg_imu_number);

@@ -103,7 +103,7 @@ static int claim_a_channel(struct drv *drv, struct error_sink *errors)
 
 TEST(its_frames_are_an_empty_list)
 {
-	fake.plan = claim_a_channel;
+	fake.declare = claim_a_channel;
 	TEST_ASSERT_EQUAL(0, drv_lib_main(RUN "--frames"));
 	TEST_ASSERT_EQUAL_STRING("{\"driver\":\"faked\",\"name\":\"arm\",\"tick_us\":5000,\"frames\":[],"
 				 "\"claims\":[{\"bus\":null,\"what\":\"waist-ref\"}],\"channels\":[]}\n",
@@ -122,7 +122,7 @@ static void try_claim(void)
 
 TEST(a_channel_has_one_writer)
 {
-	fake.plan = claim_a_channel;
+	fake.declare = claim_a_channel;
 	drv_lib_at(2, try_claim);
 	drv_lib_at(3, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(RUN));
@@ -250,7 +250,7 @@ DRV_LIB_HOOK(remove_input, drv_lib_remove("waist.joy-ref"));
 
 TEST(the_newest_message_of_an_input_is_read_once)
 {
-	fake.plan = read_two;
+	fake.declare = read_two;
 	drv_lib_at(2, read_inputs);
 	drv_lib_at(3, drv_lib_stop);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(RUN));
@@ -261,7 +261,7 @@ TEST(the_newest_message_of_an_input_is_read_once)
 
 TEST(an_input_that_was_removed_is_reopened)
 {
-	fake.plan = read_two;
+	fake.declare = read_two;
 	drv_lib_at(2, remove_input);
 	drv_lib_at(220, read_inputs);
 	drv_lib_at(221, drv_lib_stop);

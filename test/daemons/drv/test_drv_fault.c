@@ -264,7 +264,7 @@ static int64_t fill_both(void *self, struct drv *d, void *state, int64_t now_ns)
 /* The elbow follows on; the finger holds, and begins again with a tick of holding. */
 TEST(one_broken_joint_does_not_stop_the_others)
 {
-	fake.plan = add_finger;
+	fake.declare = add_finger;
 	drv_lib_driver.fill = fill_both;
 	drv_lib_always(move_both);
 	drv_lib_at(1, drv_lib_arm);

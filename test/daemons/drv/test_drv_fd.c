@@ -34,7 +34,7 @@ static int add_fd(struct drv *drv, struct error_sink *errors)
 }
 
 /* A robot whose one bus has these keys, too. */
-static int run_with(int (*plan)(struct drv *drv, struct error_sink *errors), const char *bus, const char *option)
+static int run_with(int (*declare)(struct drv *drv, struct error_sink *errors), const char *bus, const char *option)
 {
 	char text[1024], line[512];
 
@@ -44,7 +44,7 @@ static int run_with(int (*plan)(struct drv *drv, struct error_sink *errors), con
 		 drv_lib_log(50), bus);
 	snprintf(line, sizeof(line), "--name arm --set lock_memory=no --config %s%s", drv_lib_file("lab.yaml", text),
 		 option);
-	fake.plan = plan;
+	fake.declare = declare;
 	return drv_lib_main(line);
 }
 

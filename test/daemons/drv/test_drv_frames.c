@@ -74,7 +74,7 @@ static int add_more(struct drv *drv, struct error_sink *errors)
 
 TEST(everything_else)
 {
-	fake.plan = add_more;
+	fake.declare = add_more;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --bus can7 --frames"));
 	expect("{\"bus\":\"left\",\"id\":\"00000012\",\"ext\":true,\"rtr\":false,\"fd\":false,\"brs\":false,"
 	       "\"dir\":\"tx\","
@@ -111,7 +111,7 @@ static int add_questions(struct drv *drv, struct error_sink *errors)
 /* What the device repeats tells requests apart; what it repeats elsewhere does not tell replies apart. */
 TEST(a_question)
 {
-	fake.plan = add_questions;
+	fake.declare = add_questions;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.printed, "\"key\":\"00FF0FFF\",\"period_us\":null,"),
 				     drv_lib.printed);

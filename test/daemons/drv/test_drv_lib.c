@@ -103,7 +103,7 @@ static void note(const struct drv_orders *orders)
 		drv_complete(fake.drv);
 }
 
-static int plan(void *self, struct drv *drv, struct error_sink *errors)
+static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	static const struct drv_send latest = {
 		.row = { .id = 0x201, .class = SLOTS_LATEST, .period_ns = DRV_LIB_TICK_NS },
@@ -129,12 +129,12 @@ static int plan(void *self, struct drv *drv, struct error_sink *errors)
 	fake.plans++;
 	fake.drv = drv;
 	if (drv_lib_driver.no_bus)
-		return fake.plan ? fake.plan(drv, errors) : 0;
+		return fake.declare ? fake.declare(drv, errors) : 0;
 	if (drv_add_send(drv, &latest, errors) != FAKE_LATEST || drv_add_send(drv, &queue, errors) != FAKE_QUEUE ||
 	    drv_add_receive(drv, &periodic, errors) != 0 || drv_add_receive(drv, &reply, errors) != 1 ||
 	    drv_add_joint(drv, "elbow", errors) != 0)
 		return -1;
-	return fake.plan ? fake.plan(drv, errors) : 0;
+	return fake.declare ? fake.declare(drv, errors) : 0;
 }
 
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)
@@ -249,7 +249,7 @@ static const struct drv_driver driver = {
 	.settings = settings,
 	.state = msg_joint_state_number,
 	.ref = msg_joint_ref_number,
-	.plan = plan,
+	.declare = declare,
 	.start = start,
 	.tick = tick,
 	.rx = rx,

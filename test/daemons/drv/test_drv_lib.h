@@ -40,7 +40,7 @@ struct fake {
 	int answer;	   /* to requests */
 	const char *why;   /* with drv_why; NULL: none */
 	unsigned int stops_wanted;
-	int (*plan)(struct drv *drv, struct error_sink *errors); /* more to declare */
+	int (*declare)(struct drv *drv, struct error_sink *errors); /* more to declare */
 
 	/* what happened */
 	struct drv *drv;

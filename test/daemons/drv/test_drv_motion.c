@@ -94,7 +94,7 @@ static unsigned int count_sent(uint32_t id)
 
 static void carelessly(void)
 {
-	fake.plan = add_moving;
+	fake.declare = add_moving;
 	harmless_first = true;
 	drv_lib_always(send_moving);
 }
@@ -205,7 +205,7 @@ static void stop_disarmed(void)
 
 TEST(disarmed_too)
 {
-	fake.plan = add_moving;
+	fake.declare = add_moving;
 	drv_lib_always(stop_disarmed);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(49, ""));
 	TEST_ASSERT_GREATER_THAN_UINT(8, count_sent(0x203));
@@ -239,7 +239,7 @@ TEST(a_frame_that_was_put_is_withdrawn)
 
 TEST(frames_say_so)
 {
-	fake.plan = add_moving;
+	fake.declare = add_moving;
 	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus wire:a --frames"));
 	TEST_ASSERT_NOT_NULL(strstr(
 		drv_lib.printed, "\"id\":\"203\",\"ext\":false,\"rtr\":false,\"fd\":false,\"brs\":false,\"dir\":\"tx\","
@@ -334,7 +334,7 @@ TEST(the_tracking_is_the_loops)
 
 	mode = MSG_MODE_POSITION;
 	value = 5;
-	fake.plan = gain_of_2;
+	fake.declare = gain_of_2;
 	fake.position_rad = 0; /* it is held back: without a limit the correction alone were rad/s */
 	drv_lib_at(1, drv_lib_arm);
 	drv_lib_always(refer);
@@ -487,7 +487,7 @@ TEST(a_device_without_a_position_is_driven)
 	for (unsigned int i = 0; i < 2; i++) {
 		drv_lib_end();
 		setUp();
-		fake.plan = no_position;
+		fake.declare = no_position;
 		fake.position_rad = fake.velocity_rad_s = NAN;
 		mode = modes[i];
 		value = 0.5;
@@ -513,7 +513,7 @@ DRV_LIB_HOOK(jump, jumped_ns += 200 * MS);
 /* Of what it does not measure it does not wait to hear that it stands. */
 TEST(without_any_measurement_it_rests_for_a_moment)
 {
-	fake.plan = no_position;
+	fake.declare = no_position;
 	fake.position_rad = fake.velocity_rad_s = NAN;
 	mode = MSG_MODE_CURRENT;
 	value = 0.5;
@@ -552,7 +552,7 @@ TEST(a_joint_that_was_not_driven_begins_again)
 
 TEST(it_takes_no_positions)
 {
-	fake.plan = no_position;
+	fake.declare = no_position;
 	fake.position_rad = NAN;
 	mode = MSG_MODE_POSITION;
 	value = 1;
@@ -601,7 +601,7 @@ static int add_wrist(struct drv *drv, struct error_sink *errors)
 
 TEST(limits_of_several_joints)
 {
-	fake.plan = add_wrist;
+	fake.declare = add_wrist;
 	TEST_ASSERT_EQUAL(100, run_with(", limits: {velocity: 1, acceleration: 1, joints: {x: {velocity: 1}, "
 					"wrisd: {velocity: 1}, elbov: {velocity: 1}}}",
 					10, "--check"));
@@ -617,7 +617,7 @@ TEST(limits_of_several_joints)
 
 TEST(a_current_limit_will_do_without_a_position)
 {
-	fake.plan = no_position;
+	fake.declare = no_position;
 	TEST_ASSERT_EQUAL(0, run_with(", limits: {current: 1}", 10, "--check"));
 	TEST_ASSERT_EQUAL(100, run_with("", 10, "--check"));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "or {current: 1}"), drv_lib.said);

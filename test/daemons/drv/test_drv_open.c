@@ -108,25 +108,25 @@ static const char *robot_line(double ms, const char *bus, const char *device)
 
 /* ---- declaring ---- */
 
-static int plan_badly(struct drv *drv, struct error_sink *errors)
+static int declare_badly(struct drv *drv, struct error_sink *errors)
 {
 	(void)drv;
 	error_add(errors, "no such module");
 	return -EINVAL;
 }
 
-static int plan_with_a_line(struct drv *drv, struct error_sink *errors)
+static int declare_with_a_line(struct drv *drv, struct error_sink *errors)
 {
-	plan_badly(drv, errors);
+	declare_badly(drv, errors);
 	return 0;
 }
 
 TEST(a_plan_that_fails_is_a_configuration)
 {
-	fake.plan = plan_badly;
+	fake.declare = declare_badly;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
 	said_only("faked[arm]: fatal: no such module\n");
-	fake.plan = plan_with_a_line;
+	fake.declare = declare_with_a_line;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(0, fake.starts);
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
@@ -138,7 +138,7 @@ TEST(check_does_no_more_than_plan)
 	TEST_ASSERT_EQUAL(1, fake.plans);
 	TEST_ASSERT_EQUAL(0, fake.starts + drv_lib.states_n);
 	said_only("");
-	fake.plan = plan_badly;
+	fake.declare = declare_badly;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, "--check"));
 }
 
@@ -187,7 +187,7 @@ static int add_bad_row(struct drv *drv, struct error_sink *errors)
 
 TEST(rows_that_make_no_sense_are_a_configuration)
 {
-	fake.plan = add_bad_row;
+	fake.declare = add_bad_row;
 	TEST_ASSERT_EQUAL(100, drv_lib_run(10, ""));
 	said("row 2 of the frames to send, 203: ");
 }
@@ -242,7 +242,7 @@ static int watch_all(struct drv *drv, struct error_sink *errors)
 
 TEST(a_driver_that_watches_a_bus_receives_every_frame)
 {
-	fake.plan = watch_all;
+	fake.declare = watch_all;
 	frames_at_7_17_and_so_on(2);
 	drv_lib_frame(18, "181#01"); /* odd */
 	drv_lib_frame(19, "123#R3");
@@ -412,7 +412,7 @@ TEST(every_identifier_that_is_not_shared_is_claimed_for_life)
 {
 	static const int expected[] = { -EBUSY, -EBUSY, -EBUSY, 0, -EBUSY, 0, -EBUSY, 0, 0 };
 
-	fake.plan = add_claims;
+	fake.declare = add_claims;
 	drv_lib_at(2, try_claims);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE));
 	TEST_ASSERT_EQUAL_INT_ARRAY(expected, claim_results, 9);
@@ -443,7 +443,7 @@ static void try_second_bus(void)
 
 TEST(on_every_bus)
 {
-	fake.plan = add_on_the_second_bus;
+	fake.declare = add_on_the_second_bus;
 	drv_lib_at(2, try_second_bus);
 	TEST_ASSERT_EQUAL(0, drv_lib_main(ON_WIRE " --bus wire:other"));
 	TEST_ASSERT_EQUAL(-EBUSY, claim_results[0]);
@@ -458,7 +458,7 @@ static void what_is_taken_is_the_world_with_a_name(const char *what)
 	struct error_sink errors = { error_keep_last, claim_line, 0 };
 	char line[256];
 
-	fake.plan = add_claims;
+	fake.declare = add_claims;
 	TEST_ASSERT_EQUAL(0, claim_interface(&held, "wire:nowhere", what, &errors, &errors));
 	TEST_ASSERT_EQUAL(112, drv_lib_main(ON_WIRE));
 	snprintf(line, sizeof(line), "faked[arm]: fatal: %s of wire:nowhere is taken by %s, process %d of uid %d\n",
@@ -604,7 +604,7 @@ static void of_wrong_size(const char *channel, const char *type)
 
 TEST(a_channel_of_the_wrong_size_is_a_configuration)
 {
-	fake.plan = add_output;
+	fake.declare = add_output;
 	of_wrong_size("arm-state", "joint-state");
 	of_wrong_size("arm-req", "request");
 	of_wrong_size("arm-rep", "reply");
@@ -636,7 +636,7 @@ TEST(modes)
 	char group[16];
 
 	snprintf(group, sizeof(group), "%u", (unsigned int)getegid());
-	fake.plan = add_output;
+	fake.declare = add_output;
 	for (int shared = 0; shared < 2; shared++) {
 		if (shared)
 			setenv("ENDPLATE_OPERATORS", group, 1);
@@ -776,7 +776,7 @@ TEST(every_input_is_there)
 {
 	ach_channel_t chan;
 
-	fake.plan = add_inputs;
+	fake.declare = add_inputs;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, drv_lib_channel("one-ref"), NULL));
 	ach_close(&chan);
@@ -826,7 +826,7 @@ TEST(every_missing_descriptor_is_reported)
 	int status = -1, waits = 0;
 
 	getrlimit(RLIMIT_NOFILE, &descriptors);
-	fake.plan = allow_few_descriptors;
+	fake.declare = allow_few_descriptors;
 	for (descriptors_more = 0; status && descriptors_more < 100; descriptors_more++) {
 		status = drv_lib_run(20, "");
 		setrlimit(RLIMIT_NOFILE, &descriptors);
@@ -869,7 +869,7 @@ TEST(unfilled_values_are_nan)
 {
 	const struct msg_joint_state *s;
 
-	fake.plan = add_joint;
+	fake.declare = add_joint;
 	drv_lib_driver.fill = fill_nothing;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, ""));
 	s = drv_lib_last();
@@ -1057,10 +1057,10 @@ static void one_of_each_kind(void)
 	char line[128];
 
 	drv_lib_forget();
-	fake.plan = NULL;
+	fake.declare = NULL;
 	TEST_ASSERT_EQUAL(0, drv_lib_main(robot_line(10, "", "")));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, "--set tick=ref~5ms"));
-	fake.plan = add_output;
+	fake.declare = add_output;
 	snprintf(line, sizeof(line), "--set tick=clock/5 --bus other=log:%s",
 		 drv_lib_file("other.log", "(1.000000) can0 123#\n"));
 	TEST_ASSERT_EQUAL(0, drv_lib_run(10, line));

@@ -74,7 +74,7 @@ DRV_LIB_HOOK(ask_second, TEST_ASSERT_EQUAL(0, drv_ask(fake.drv, 0, &second, 43))
 
 static void asks(unsigned int tick, void (*what)(void))
 {
-	fake.plan = add_question;
+	fake.declare = add_question;
 	drv_lib_driver.answer = answer;
 	drv_lib_at(tick, what);
 }
@@ -243,7 +243,7 @@ TEST(a_row_that_moves_is_asked_while_it_may)
 {
 	question.tries = 5;
 	asks(2, ask_to_move);
-	fake.plan = add_question_of_a_row_that_moves;
+	fake.declare = add_question_of_a_row_that_moves;
 	fake.sends = true; /* so that the bus is proven */
 	drv_lib_at(2, drv_lib_arm);
 	drv_lib_at(5, ask_to_move);
@@ -268,7 +268,7 @@ static void ask_to_stop(void)
 TEST(a_stop_is_asked_whatever_the_level_is)
 {
 	asks(2, ask_to_stop);
-	fake.plan = add_question_of_a_row_that_moves;
+	fake.declare = add_question_of_a_row_that_moves;
 	drv_lib_frame(12, "182#0B0405");
 	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
 	TEST_ASSERT_EQUAL(1, answers_n);
@@ -338,7 +338,7 @@ TEST(frames_lists_the_reply)
 	};
 	char reply[128];
 
-	fake.plan = add_question;
+	fake.declare = add_question;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		memcpy(question.echo, cases[i].echo, sizeof(question.echo));
 		TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
@@ -389,7 +389,7 @@ TEST(each_wrong_question_is_refused)
 {
 	const char *at = drv_lib.said;
 
-	fake.plan = add_wrong_questions;
+	fake.declare = add_wrong_questions;
 	TEST_ASSERT_EQUAL(100, drv_lib_main("--name arm --bus left=wire:a --bus right=wire:b --check"));
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(*wrongs); i++) {
 		at = strstr(at, wrongs[i].why);
@@ -407,7 +407,7 @@ static int fill_questions(struct drv *drv, struct error_sink *errors)
 
 TEST(there_are_so_many_at_most)
 {
-	fake.plan = fill_questions;
+	fake.declare = fill_questions;
 	TEST_ASSERT_EQUAL(100, drv_lib_main("--name arm --bus left=wire:a --check"));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib.said, "more than 512 questions"), drv_lib.said);
 }

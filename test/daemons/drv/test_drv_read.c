@@ -1462,7 +1462,7 @@ TEST(removed_channels_are_made_again_within_a_second)
 {
 	struct msg_bus_stats msg = { 0 };
 
-	fake.plan = add_output;
+	fake.declare = add_output;
 	drv_lib_at(3, remove_outputs);
 	drv_lib_at(210, write_every_output);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(1100, ""));
@@ -1530,7 +1530,7 @@ TEST(a_part_follows_its_own_reference_where_the_whole_device_has_none)
 {
 	struct msg_joint_state state;
 
-	fake.plan = add_hand;
+	fake.declare = add_hand;
 	armed_from_the_second_tick();
 	drv_lib_at(3, put_hand_ref);
 	drv_lib_at(6, put_whole_ref);

@@ -1,4 +1,4 @@
-/* hubod_plan.c: boards, joints and frames from the tables. */
+/* hubod_declare.c: boards, joints and frames from the tables. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static unsigned int boards_on(const struct hubo_table *t, int bus)
 	return n;
 }
 
-static void plan_reference(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
+static void declare_reference(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
 {
 	const struct drv_send send = {
 		.bus = b->bus,
@@ -99,7 +99,7 @@ static void plan_reference(const struct hubod *h, struct drv *drv, struct hubod_
 }
 
 /* Instead of references.  Without a period: a bus never carries both. */
-static void plan_duty(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
+static void declare_duty(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
 {
 	const struct drv_send send = {
 		.bus = b->bus,
@@ -129,7 +129,7 @@ static struct drv_send command_row(const struct hubod *h, unsigned int bus)
 	};
 }
 
-static void plan_commands(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
+static void declare_commands(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
 {
 	struct drv_send send = command_row(h, b->bus);
 
@@ -138,7 +138,7 @@ static void plan_commands(const struct hubod *h, struct drv *drv, struct hubod_b
 	b->home = (unsigned int)drv_add_send(drv, &send, errors);
 }
 
-static void plan_board(struct hubod *h, struct drv *drv, unsigned int board, struct error_sink *errors)
+static void declare_board(struct hubod *h, struct drv *drv, unsigned int board, struct error_sink *errors)
 {
 	struct hubod_board *b = &h->boards[board];
 	const uint32_t number = (uint32_t)b->table->number;
@@ -160,13 +160,13 @@ static void plan_board(struct hubod *h, struct drv *drv, unsigned int board, str
 					 .lost_ns = h->settings.reply_late_ns,
 					 .alone = true };
 
-	plan_reference(h, drv, b, errors);
-	plan_duty(h, drv, b, errors);
+	declare_reference(h, drv, b, errors);
+	declare_duty(h, drv, b, errors);
 	for (unsigned int i = 0; i < b->halves; i++)
 		b->encoder[i] = add_ask(drv, &asked[0], errors);
 	b->status = add_ask(drv, &asked[1], errors);
 	question.send = add_ask(drv, &asked[2], errors);
-	plan_commands(h, drv, b, errors);
+	declare_commands(h, drv, b, errors);
 	add_receive(h, drv, &receive, HUBOD_ENCODER, board, errors);
 	receive.id = JMC_STATUS + number;
 	receive.len_min = 3;
@@ -269,7 +269,7 @@ static void plan_limbs(const struct hubod *h, struct drv *drv, struct error_sink
 	}
 }
 
-int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
+int hubod_declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct hubod *h = self;
 
@@ -289,7 +289,7 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 			yaml_error(errors, yaml_find(described->node, "clock"),
 				   "a bus of Hubo has no clock frame: its references are the clock; remove it");
 		else
-			clock_bus_plan(&h->bus[b], drv, b, h->period_ns, errors);
+			clock_bus_declare(&h->bus[b], drv, b, h->period_ns, errors);
 	}
 	h->clock = drv_add_output(drv, "clock", msg_clock_number, errors);
 	drv_add_claim(drv, DRV_CHANNEL, "clock", errors);
@@ -303,11 +303,11 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 		b->active = b->table->active;
 		b->halves = b->kind == JMC_HAND ? 2 : 1;
 		if (b->active)
-			plan_board(h, drv, i, errors);
+			declare_board(h, drv, i, errors);
 	}
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		plan_joint(h, drv, i, errors);
-	hubod_comply_plan(h, errors);
+	hubod_comply_declare(h, errors);
 	plan_limbs(h, drv, errors);
 	for (unsigned int i = 0; i < HUBO_SENSORS; i++) {
 		struct hubod_sensor *s = &h->sensors[i];
@@ -323,6 +323,6 @@ int hubod_plan(void *self, struct drv *drv, struct error_sink *errors)
 		h->sensor_command[b] = (unsigned int)drv_add_send(drv, &send, errors);
 	}
 	plan_power(h, drv, errors);
-	hubod_board_param_plan(h, drv, errors);
+	hubod_board_param_declare(h, drv, errors);
 	return errors->count ? -EINVAL : 0;
 }
