@@ -131,8 +131,9 @@ FUZZ_TARGETS = $(call program,test/fuzz/fuzz_*.c)
 LIBFUZZ = $(BUILD)/libfuzz.a
 FUZZ_OBJECTS = $(foreach folder,config/base config/settings channels/ach channels/msg channels/ros channels/rec \
 	can/canopen can/log launch/file,$(call parts,$(folder))) $(call object,can/bus/frame*.c daemons/drv/drv_ref.c \
-	daemons/drv/drv_tick_parse.c daemons/imu/dmu.c daemons/imu/imu.c daemons/imu/mti.c daemons/ft/ati.c \
-	daemons/bms/orion.c daemons/bms/pylon.c daemons/hubo/jmc*.c daemons/hubo/hubo_table.c daemons/amc/amc.c \
+	daemons/drv/drv_tick_parse.c daemons/drv/mounting.c daemons/imu/dmu.c daemons/imu/imu.c daemons/imu/mti.c \
+	daemons/ft/ati.c daemons/bms/orion.c daemons/bms/pylon.c daemons/hubo/jmc*.c daemons/hubo/hubo_table.c \
+	daemons/amc/amc.c \
 	daemons/pcio/pcio.c daemons/robotiq/robotiq.c launch/achweb/client.c launch/achweb/request_check.c \
 	launch/achweb/fresh.c launch/achweb/handshake.c launch/achweb/http.c launch/achweb/post_body.c \
 	launch/achweb/proof.c launch/achweb/studio*.c launch/achweb/token.c launch/achweb/wsock.c)
