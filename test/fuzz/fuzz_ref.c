@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct msg_joint_ref joints;
 	} u;
 	static struct ref_layout layout;
-	struct ref_rules rules = { .layout = &plan, .incarnation = 7, .max_ahead_ns = AHEAD };
+	struct ref_rules rules = { .layout = &layout, .incarnation = 7, .max_ahead_ns = AHEAD };
 	const uint8_t *body;
 	size_t n;
 
@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	body = data + 1;
 	n = size - 1;
-	if (ref_layout(&plan, &msg_types[data[0] % msg_types_n]))
+	if (ref_layout(&layout, &msg_types[data[0] % msg_types_n]))
 		return 0; /* none of a reference */
 	rules.any_incarnation = data[0] & 0x80;
 	rules.count = data[0] & 0x40 ? 3 : 0;
@@ -106,14 +106,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&u, 0, sizeof(u));
 	memcpy(u.bytes, body, n < sizeof(u) ? n : sizeof(u));
-	u.header.type = plan.type->number;
-	u.header.version = plan.type->version;
-	u.header.size = (uint32_t)plan.type->body->size;
+	u.header.type = layout.type->number;
+	u.header.version = layout.type->version;
+	u.header.size = (uint32_t)layout.type->body->size;
 	u.header.for_incarnation %= 16;
 	check(u.bytes, u.header.size, &rules);
 	u.header.for_incarnation = 7;
 	u.header.valid_until_ns = NOW;
-	if (plan.type->number == msg_joint_ref_number)
+	if (layout.type->number == msg_joint_ref_number)
 		check_joints(&u.joints, &rules, check(u.bytes, u.header.size, &rules));
 	else
 		check(u.bytes, u.header.size, &rules);

@@ -14,15 +14,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct client *c;
 
 /* In place of the parts that reach a robot. */
-void act_begin(struct acts *acts, const struct order *order, uint64_t client, struct act_person person, int64_t now_ns)
+void web_action_begin(struct web_actions *acts, const struct post_body *order, uint64_t client,
+		      struct web_action_person person, int64_t now_ns)
 {
 	(void)acts;
 	(void)client;
 	(void)person;
 	(void)now_ns;
-	assert(order->kind == ORDER_STOP || c->rights & TOKEN_ACT);
-	assert(order->kind != ORDER_STOP || order->level != MSG_LEVEL_RUN);
-	assert(order->kind < ORDER_HOME || text_is_name(order->name));
+	assert(order->kind == POST_BODY_STOP || c->rights & TOKEN_ACT);
+	assert(order->kind != POST_BODY_STOP || order->level != MSG_LEVEL_RUN);
+	assert(order->kind < POST_BODY_HOME || text_is_name(order->name));
 }
 
 struct estop_seen estop_seen(const struct estop *e)
@@ -44,8 +45,8 @@ int64_t clock_real_ns(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct studio_topics topics;
-	static struct view view;
-	struct acts acts = { .view = &view };
+	static struct robot_view view;
+	struct web_actions acts = { .view = &view };
 
 	if (!size || size - 1 > WSOCK_TEXT_MAX)
 		return 0;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # test_canreplay_loop.sh: canreplay --closed-loop on the real clock: what it refuses, and a driver of shell commands.
-# test/can/replay/test_closed_loop.sh has real drivers on the virtual clock.
+# test/can/replay/test_replay_live.sh has real drivers on the virtual clock.
 # shellcheck disable=SC2317 # called by name
 set -eu
 . test/scripts/lib.sh

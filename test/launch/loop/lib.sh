@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by make and test_closed_loop.sh: a case in a folder of its own, and a robot on the virtual clock.
+# Sourced by make and test_replay_live.sh: a case in a folder of its own, and a robot on the virtual clock.
 
 # CASE FOLDER: all files of the case, those of its likes first.
 loop_copy() {

@@ -1,4 +1,4 @@
-/* test_loop_rules.c: what --frames of a driver says, and what is refused. */
+/* test_replay_match_rules.c: what --frames of a driver says, and what is refused. */
 #include "test/lib/testcase.h"
 
 #include "can/replay/replay_match_rules.h"

@@ -1,4 +1,4 @@
-/* test_loop_same.c: when two frames are the same, and which tolerances are refused. */
+/* test_replay_match_same.c: when two frames are the same, and which tolerances are refused. */
 #include "test/lib/testcase.h"
 
 #include "can/bus/frame_text.h"
