@@ -60,7 +60,7 @@ struct replay_match_item {
 };
 #define REPLAY_MATCH_NONE UINT32_MAX
 
-/* What became of a frame of the driver. */
+/* The result of comparing a frame of the driver with the recording. */
 enum replay_match_what {
 	REPLAY_MATCH_SAME,
 	REPLAY_MATCH_PAYLOAD,

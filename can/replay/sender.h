@@ -28,7 +28,7 @@ int sender_wait(struct sender *s, int64_t until_ns);
  * for.  0, SENDER_STOP, or less than 0: failed, and a line was said. */
 int sender_send(struct sender *s, struct bus_map_bus *b, const struct log_record *r, int64_t due_ns);
 
-/* What the log that is sent lacks. */
+/* Counts of what could not be read from the log that is sent. */
 struct sender_log {
 	uint64_t errors_left_out; /* error frames */
 	uint64_t damaged, backward, lost;

@@ -64,7 +64,7 @@ void rpc_serve(struct rpc_server *server, const struct clock_fd *fds, int64_t no
 
 /* Sends the answer and closes the connection. */
 void rpc_answer(struct rpc_client *client, const char *answer);
-/* What came from a client that has asked: nothing, another datagram (which is taken), or its end. */
+/* After its question a client may send nothing, another datagram (which is read and dropped), or hang up. */
 enum rpc_next { RPC_NOTHING, RPC_MORE, RPC_HUNG_UP };
 enum rpc_next rpc_next(const struct rpc_client *client);
 void rpc_drop(struct rpc_client *client);

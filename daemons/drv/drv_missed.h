@@ -2,6 +2,8 @@
 #ifndef DAEMONS_DRV_DRV_MISSED_H
 #define DAEMONS_DRV_DRV_MISSED_H
 
+#include "config/base/ns.h"
+#include "config/base/num.h"
 #include "daemons/drv/drv.h"
 
 /* How long a device has been silent, in ms, if that is more than after_ns (1 ms or more); else 0.  It counts from
@@ -10,10 +12,9 @@
 static inline long long drv_missed_ms(const struct drv *drv, int64_t heard_ns, int64_t waits_ns, int64_t after_ns,
 				      int64_t now_ns)
 {
-	const int64_t since_ns = heard_ns > waits_ns ? heard_ns : waits_ns;
-	const int64_t silent_ns = now_ns - since_ns;
+	const int64_t since_ns = num_max(heard_ns, waits_ns), silent_ns = now_ns - since_ns;
 
-	return silent_ns - drv_paused_ns(drv, 0, since_ns) > after_ns ? silent_ns / 1000000 : 0;
+	return silent_ns - drv_paused_ns(drv, 0, since_ns) > after_ns ? silent_ns / NS_PER_MS : 0;
 }
 
 /* Has a count of losses changed since the last time?  drv_event says so once a second at most. */

@@ -14,7 +14,7 @@
 	SETTINGS_REALS("mounting", type, mounting_deg, mounting_n, "deg", "[0, 0, 0]", "-360", "360", \
 		       "roll, pitch and yaw of the sensor in " where)
 
-/* What is wrong unless mounting_n is 3. */
+/* The error if mounting_n is not 3. */
 #define MOUNTING_SETTINGS_WRONG "mounting: three angles are needed, such as [0, 0, -45]: roll, pitch, yaw"
 
 #endif

@@ -20,7 +20,7 @@ static void open_launch(const char *file, const char *group)
 	TEST_ASSERT_EQUAL_INT(0, channel_guard_open(&guard, &launch));
 }
 
-static void open_patrol(const char *group)
+static void open_guard(const char *group)
 {
 	open_launch("test/launch/mux.launch", group);
 }
@@ -118,7 +118,7 @@ TEST(recorders_have_events_only)
 
 TEST(the_group_moving_writes_sources_and_not_what_a_refmuxd_writes)
 {
-	open_patrol(NULL);
+	open_guard(NULL);
 	expect("waist-ref", 0600, false);
 	expect("waist.joy-ref", 0660, true);
 	expect("waist.control-ref", 0660, true);
@@ -162,7 +162,7 @@ TEST(further_channels_of_a_driver_are_looked_after_like_its_own)
 
 TEST(without_the_refmuxd_it_writes_the_device)
 {
-	open_patrol("alone");
+	open_guard("alone");
 	expect("waist-ref", 0660, true);
 	TEST_ASSERT_NULL(find("waist.joy-ref"));
 	TEST_ASSERT_EQUAL_INT(0, channel_guard_begin(&guard, replaced, NULL, launch_lib_start(&lines)));
