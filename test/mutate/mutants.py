@@ -124,9 +124,21 @@ class Source:
         return before in TYPES or before.endswith("_t") or before == "*" or \
             self.text(i - 2) in ("struct", "enum", "union")
 
+    def is_array_size(self, i):
+        """Is the number at i a part of the 3 in "double t[3]"?  More room than is used makes no difference."""
+        while self.text(i) not in ("[", ";", "{", "}", ""):
+            i -= 1
+        if self.text(i) != "[":
+            return False
+        end = i
+        while self.text(i - 1) not in (";", "{", "}", "(", "=", ""):
+            i -= 1
+        before = self.text(i - 1)
+        return before not in ("(", "=") and (self.text(i) in TYPES or self.text(i).endswith("_t")) and i < end
+
     def token(self, i):
         t = self.tokens[i]
-        if t.kind == "number":
+        if t.kind == "number" and not self.is_array_size(i):
             for new in numbers(t.text):
                 self.replace(i, new)
         elif t.kind == "char":

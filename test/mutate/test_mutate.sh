@@ -93,6 +93,8 @@ lib_case "a call" statement 'if (a) g(a);' 'if (!(a)) g(a);' 'if (a) ;'
 lib_case "a loop" statement 'for (;a;) continue;' 'for (;!(a);) continue;' 'for (;a;) ;'
 lib_case "a return" statement 'while (a) return;' 'while (!(a)) return;' 'while (a) ;'
 lib_case "a declaration stays" statement 'struct x *p; uint8_t y = a; foo r;'
+lib_case "the size of an array stays" statement 'uint8_t y[3], z[4][5]; double v[6] = { a };'
+lib_case "an index changes" statement 'b[3] = a;' 'b[4] = a;' ';'
 lib_case "cases" statement 'switch (a) { case B: default: break; }' \
 	'switch (a) { default: break; }' 'switch (a) { case B: default: ; }'
 lib_case "comments and directives stay" becomes $'#include <a1.h>\n#if 1 /* 1 */\n#endif // 1 < 2'
