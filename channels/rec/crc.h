@@ -4,11 +4,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <zlib.h>
 
 /* The CRC of these bytes behind others whose CRC is before; 0: there are none. */
-uint32_t crc_more(uint32_t before, const void *bytes, size_t len);
-
-/* The CRC of two parts from the CRC of each; len: bytes of the second.  No byte is read again. */
-uint32_t crc_join(uint32_t before, uint32_t of_these, uint64_t len);
+static inline uint32_t crc_more(uint32_t before, const void *bytes, size_t len)
+{
+	return len ? (uint32_t)crc32_z(before, bytes, len) : before;
+}
 
 #endif

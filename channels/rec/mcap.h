@@ -159,7 +159,7 @@ int mcap_error(const struct mcap_reader *r); /* -errno */
 
 /* ---- inside ---- */
 
-/* Packs len bytes into a buffer of at least mcap_pack_bound(len), not for MCAP_NONE.  The length; 0: failed. */
+/* Packs len bytes into a buffer of at least mcap_pack_bound(len).  The length; 0: failed. */
 size_t mcap_pack_bound(enum mcap_compression c, size_t len);
 size_t mcap_pack(enum mcap_compression c, void **state, void *to, size_t room, const void *from, size_t len);
 void mcap_pack_free(enum mcap_compression c, void *state);

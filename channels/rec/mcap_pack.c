@@ -17,13 +17,24 @@ const char *mcap_compression_name(enum mcap_compression c)
 
 size_t mcap_pack_bound(enum mcap_compression c, size_t len)
 {
-	return c == MCAP_ZSTD ? ZSTD_compressBound(len) : LZ4F_compressFrameBound(len, NULL);
+	switch (c) {
+	case MCAP_LZ4:
+		return LZ4F_compressFrameBound(len, NULL);
+	case MCAP_ZSTD:
+		return ZSTD_compressBound(len);
+	default:
+		return len;
+	}
 }
 
 size_t mcap_pack(enum mcap_compression c, void **state, void *to, size_t room, const void *from, size_t len)
 {
 	size_t n;
 
+	if (c == MCAP_NONE) {
+		memcpy(to, from, len);
+		return len;
+	}
 	if (c == MCAP_LZ4) {
 		n = LZ4F_compressFrame(to, room, from, len, NULL);
 		return LZ4F_isError(n) ? 0 : n;

@@ -11,7 +11,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as
 
 #define IDS 65536
 #define ROOM_MIN 4096
-#define CHUNK_HEAD 49 /* bytes of a chunk before its records, if they are not compressed */
 
 /* Bytes that grow. */
 struct bytes {
@@ -40,11 +39,10 @@ struct mcap_writer {
 	int failed;
 	uint64_t position;
 	uint32_t data_crc;
-	bool begins; /* the beginning of the file is in out */
 	bool ended;
 
 	struct bytes out;   /* what the next write has */
-	struct bytes chunk; /* CHUNK_HEAD bytes, then the unpacked records of the open chunk */
+	struct bytes chunk; /* the unpacked records of the open chunk */
 	struct entry *entries;
 	size_t entries_n, entries_room;
 	uint16_t in_chunk[IDS]; /* channels of the open chunk */
@@ -110,30 +108,15 @@ static void end_record(struct mcap_writer *w, struct bytes *b, size_t start)
 		memcpy(b->at + start - sizeof(len), &len, sizeof(len));
 }
 
-static void put(struct mcap_writer *w, const struct bytes *b)
-{
-	if (w->failed || !b->len)
-		return;
-	w->failed = w->options.write(w->options.to, b->at, b->len);
-	w->position += b->len;
-}
-
 /* Writes out; data: the bytes are of the data section. */
 static void flush(struct mcap_writer *w, bool data)
 {
 	if (data)
 		w->data_crc = crc_more(w->data_crc, w->out.at, w->out.len);
-	put(w, &w->out);
+	if (!w->failed && w->out.len)
+		w->failed = w->options.write(w->options.to, w->out.at, w->out.len);
+	w->position += w->out.len;
 	w->out.len = 0;
-}
-
-/* The beginning of the file is written when there is something behind it. */
-static int begin_file(struct mcap_writer *w)
-{
-	if (w->begins)
-		flush(w, true);
-	w->begins = false;
-	return w->failed;
 }
 
 /* ---- schemas and channels ---- */
@@ -204,7 +187,7 @@ static bool index_message(struct mcap_writer *w, const struct mcap_message *m)
 		w->failed = -ENOMEM;
 		return false;
 	}
-	w->entries[w->entries_n++] = (struct entry){ m->log_ns, w->chunk.len - CHUNK_HEAD, 0, m->channel };
+	w->entries[w->entries_n++] = (struct entry){ m->log_ns, w->chunk.len, 0, m->channel };
 	if (c->last)
 		w->entries[c->last - 1].next = (uint32_t)w->entries_n;
 	else
@@ -257,42 +240,25 @@ int mcap_write_message(struct mcap_writer *w, const struct mcap_message *m)
 		memcpy(data, m->data, m->len);
 	w->chunk.len += sizeof(head) + m->len;
 	w->messages++;
-	return w->chunk.len - CHUNK_HEAD < MCAP_CHUNK_BYTES ? w->failed : mcap_write_chunk(w);
+	return w->chunk.len < MCAP_CHUNK_BYTES ? w->failed : mcap_write_chunk(w);
 }
 
 /* ---- chunks ---- */
 
-/* A chunk up to its records, in out; the two lengths that are not known yet are 0. */
-static void add_chunk_head(struct mcap_writer *w, uint64_t len, uint32_t crc)
+/* The records of the open chunk behind their packed length, which is returned. */
+static uint64_t add_packed(struct mcap_writer *w)
 {
-	begin_record(w, &w->out, MCAP_CHUNK);
-	add_number(w, &w->out, 8, w->chunk_first_ns);
-	add_number(w, &w->out, 8, w->chunk_last_ns);
-	add_number(w, &w->out, 8, len);
-	add_number(w, &w->out, 4, crc);
-	add_text(w, &w->out, mcap_text(mcap_compression_name(w->options.compression)));
-	add_number(w, &w->out, 8, 0);
-}
+	const size_t bound = mcap_pack_bound(w->options.compression, w->chunk.len), at = w->out.len;
+	uint64_t packed;
 
-static void add_packed(struct mcap_writer *w, size_t len)
-{
-	const size_t bound = mcap_pack_bound(w->options.compression, len);
-	size_t packed;
-
-	if (!make_room(w, &w->out, bound))
-		return;
-	packed = mcap_pack(w->options.compression, &w->pack, w->out.at + w->out.len, bound, w->chunk.at + CHUNK_HEAD,
-			   len);
-	w->out.len += packed;
+	if (!make_room(w, &w->out, sizeof(packed) + bound))
+		return 0;
+	packed = mcap_pack(w->options.compression, &w->pack, w->out.at + at + sizeof(packed), bound, w->chunk.at,
+			   w->chunk.len);
+	memcpy(w->out.at + at, &packed, sizeof(packed));
+	w->out.len += sizeof(packed) + packed;
 	w->failed = packed ? 0 : -ENOMEM;
-}
-
-/* The records stay where they are: the head goes before them, and the indexes will follow. */
-static void move_head(struct mcap_writer *w)
-{
-	if (!w->failed)
-		memcpy(w->chunk.at, w->out.at, CHUNK_HEAD);
-	w->out.len = 0;
+	return packed;
 }
 
 static void add_message_index(struct mcap_writer *w, struct bytes *b, struct channel *c, uint16_t id)
@@ -339,42 +305,33 @@ static void forget_chunk(struct mcap_writer *w)
 		c->first = c->last = c->in_chunk = 0;
 	}
 	w->in_chunk_n = w->entries_n = 0;
-	w->chunk.len = CHUNK_HEAD;
+	w->chunk.len = 0;
 	w->chunk_first_ns = w->chunk_last_ns = 0;
 }
 
 int mcap_write_chunk(struct mcap_writer *w)
 {
-	const bool packs = w->options.compression != MCAP_NONE;
-	struct bytes *b = packs ? &w->out : &w->chunk;
-	const size_t len = w->chunk.len - CHUNK_HEAD;
-	size_t head, end;
+	struct bytes *b = &w->out;
+	const size_t len = w->chunk.len;
+	size_t start, end;
 	uint64_t packed;
-	uint32_t crc;
 
-	if (begin_file(w) || !len)
+	flush(w, true); /* the beginning of the file */
+	if (w->failed || !len)
 		return w->failed;
-	crc = crc_more(0, w->chunk.at + CHUNK_HEAD, len);
-	add_chunk_head(w, len, crc);
-	head = w->out.len;
-	if (packs)
-		add_packed(w, len);
-	else
-		move_head(w);
-	if (w->failed)
-		return w->failed;
+	start = begin_record(w, b, MCAP_CHUNK);
+	add_number(w, b, 8, w->chunk_first_ns);
+	add_number(w, b, 8, w->chunk_last_ns);
+	add_number(w, b, 8, len);
+	add_number(w, b, 4, crc_more(0, w->chunk.at, len));
+	add_text(w, b, mcap_text(mcap_compression_name(w->options.compression)));
+	packed = add_packed(w);
+	end_record(w, b, start);
 	end = b->len;
-	packed = end - head;
-	memcpy(b->at + head - sizeof(packed), &packed, sizeof(packed));
-	end_record(w, b, MCAP_RECORD_HEAD);
 	for (size_t i = 0; i < w->in_chunk_n; i++)
 		add_message_index(w, b, &w->channel[w->in_chunk[i]], w->in_chunk[i]);
 	add_chunk_index(w, end, b->len - end, packed, len);
-	w->data_crc = crc_more(w->data_crc, b->at, head);
-	w->data_crc = packs ? crc_more(w->data_crc, b->at + head, packed) : crc_join(w->data_crc, crc, packed);
-	w->data_crc = crc_more(w->data_crc, b->at + end, b->len - end);
-	put(w, b);
-	w->out.len = 0;
+	flush(w, true);
 	forget_chunk(w);
 	return w->failed;
 }
@@ -527,13 +484,11 @@ struct mcap_writer *mcap_writer_new(const struct mcap_options *options)
 	if (!w)
 		return NULL;
 	w->options = *options;
-	add(w, &w->chunk, (uint8_t[CHUNK_HEAD]){ 0 }, CHUNK_HEAD);
 	add(w, &w->out, MCAP_MAGIC, MCAP_MAGIC_SIZE);
 	start = begin_record(w, &w->out, MCAP_HEADER);
 	add_text(w, &w->out, mcap_text("")); /* profile */
 	add_text(w, &w->out, mcap_text(options->library));
 	end_record(w, &w->out, start);
-	w->begins = true;
 	return w;
 }
 
