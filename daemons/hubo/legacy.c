@@ -3,37 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
-
-#include "daemons/hubo/jmc.h"
 
 #define FILTER_S 0.2 /* hubo-ach: (39 f + r) / 40 every 5 ms */
 #define KELVIN 273.15
-
-/* clang-format off */
-#define REF(m) { "ref", #m, offsetof(struct legacy_ref, m), sizeof(((struct legacy_ref *)0)->m[0]), HUBO_JOINTS, \
-		 sizeof(((struct legacy_ref *)0)->m[0]) }
-#define IN(a, m) { "state", #a "." #m, offsetof(struct legacy_state, a[0].m), \
-		   sizeof(((struct legacy_state *)0)->a[0].m), \
-		   sizeof(((struct legacy_state *)0)->a) / sizeof(((struct legacy_state *)0)->a[0]), \
-		   sizeof(((struct legacy_state *)0)->a[0]) }
-#define ONE(m) { "state", #m, offsetof(struct legacy_state, m), sizeof(((struct legacy_state *)0)->m), 1, 0 }
-const struct legacy_member legacy_members[] = {
-	REF(ref), REF(mode), REF(comply),
-	IN(imu, a_x), IN(imu, a_y), IN(imu, a_z), IN(imu, w_x), IN(imu, w_y), IN(imu, w_z),
-	IN(ft, m_x), IN(ft, m_y), IN(ft, f_z),
-	IN(joint, ref), IN(joint, comply), IN(joint, pos), IN(joint, cur), IN(joint, vel), IN(joint, duty),
-	IN(joint, heat), IN(joint, tmp), IN(joint, active), IN(joint, zeroed),
-	IN(status, driver_on), IN(status, ctrl_on), IN(status, mode), IN(status, limit_switch), IN(status, home_flag),
-	IN(status, jam), IN(status, pwm_saturated), IN(status, big_error), IN(status, enc_error),
-	IN(status, driver_fault), IN(status, motor_fail_0), IN(status, motor_fail_1), IN(status, pos_min),
-	IN(status, pos_max), IN(status, velocity), IN(status, acceleration), IN(status, temperature),
-	{ "state", "driver_temp", offsetof(struct legacy_state, driver_temp), sizeof(double), LEGACY_DRIVERS,
-	  sizeof(double) },
-	ONE(voltage), ONE(current), ONE(power), ONE(time), ONE(ref_wait),
-	{ 0 },
-};
-/* clang-format on */
+#define LEGACY_FLAGS 16
 
 /* ---- references ---- */
 
@@ -100,6 +73,7 @@ void legacy_joints(struct legacy_state *to, const struct msg_joint_state *from, 
 {
 	for (unsigned int i = 0; i < HUBO_JOINTS; i++) {
 		const uint32_t word = from->state_word[i];
+		uint8_t *status = (uint8_t *)&to->status[i];
 
 		to->joint[i].ref = ref ? ref->ref[i] : 0;
 		to->joint[i].comply = (from->status[i] & MSG_JOINT_COMPLIANT) != 0;
@@ -109,23 +83,10 @@ void legacy_joints(struct legacy_state *to, const struct msg_joint_state *from, 
 		to->joint[i].tmp = known(from->temperature[i] - KELVIN);
 		to->joint[i].active = from->lifecycle[i] != MSG_LIFE_DOWN;
 		to->joint[i].zeroed = (from->status[i] & MSG_JOINT_HOMED) != 0;
-		to->status[i].driver_on = (word & JMC_DRIVER_ON) != 0;
-		to->status[i].ctrl_on = (word & JMC_CONTROL_IS_ON) != 0;
-		to->status[i].mode = (word & JMC_CURRENT_MODE) != 0;
-		to->status[i].limit_switch = (word & JMC_LIMIT_SWITCH) != 0;
+		/* The flags in their order, and behind the first four the home flag. */
+		for (unsigned int flag = 0; flag < LEGACY_FLAGS; flag++)
+			status[flag < 4 ? flag : flag + 1] = word >> flag & 1;
 		to->status[i].home_flag = (uint8_t)(word >> 16 & 0xF);
-		to->status[i].jam = (word & JMC_JAM) != 0;
-		to->status[i].pwm_saturated = (word & JMC_PWM_SATURATED) != 0;
-		to->status[i].big_error = (word & JMC_BIG_ERROR) != 0;
-		to->status[i].enc_error = (word & JMC_ENCODER_ERROR) != 0;
-		to->status[i].driver_fault = (word & JMC_DRIVER_FAULT) != 0;
-		to->status[i].motor_fail_0 = (word & JMC_MOTOR_FAIL_0) != 0;
-		to->status[i].motor_fail_1 = (word & JMC_MOTOR_FAIL_1) != 0;
-		to->status[i].pos_min = (word & JMC_BELOW_LOWER) != 0;
-		to->status[i].pos_max = (word & JMC_ABOVE_UPPER) != 0;
-		to->status[i].velocity = (word & JMC_VELOCITY) != 0;
-		to->status[i].acceleration = (word & JMC_ACCELERATION) != 0;
-		to->status[i].temperature = (word & JMC_TEMPERATURE) != 0;
 	}
 	to->time = (double)from->header.t_sample_ns / 1e9;
 }

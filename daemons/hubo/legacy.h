@@ -51,13 +51,6 @@ struct legacy_state {
 _Static_assert(sizeof(struct legacy_ref) == 462, "as hubo-ach has it");
 _Static_assert(sizeof(struct legacy_state) == 3898, "as hubo-ach has it");
 
-/* Where each member is, for the page and its test; arrays are those of structs. */
-struct legacy_member {
-	const char *of, *name;
-	size_t at, size, n, step;
-};
-extern const struct legacy_member legacy_members[]; /* ends with a name NULL */
-
 /* ---- references ---- */
 
 /* What a joint of ours is asked for. */
