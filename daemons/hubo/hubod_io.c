@@ -145,10 +145,10 @@ bool hubod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answ
 static void put_force(struct hubod *h, struct drv *drv, struct hubod_sensor *s, const struct bus_frame *got)
 {
 	const int64_t now_ns = clock_now_ns();
-	struct jmc_force f;
+	double value[JMC_MEASURED_MAX];
 	struct msg_ft msg;
 
-	if (jmc_decode_force(&f, &got->frame))
+	if (jmc_decode_measured(value, JMC_IS_FORCE, &got->frame))
 		return;
 	hubod_missed_reply(h, (unsigned int)s->ask_force, got->t_ns, s->force_due);
 	s->force_due = false;
@@ -157,9 +157,9 @@ static void put_force(struct hubod *h, struct drv *drv, struct hubod_sensor *s, 
 	msg.age_ns = now_ns - got->t_ns;
 	for (int i = 0; i < 3; i++)
 		msg.force[i] = msg.torque[i] = NAN; /* two torques and one force are measured */
-	msg.torque[0] = f.mx_nm * s->table->sign[0];
-	msg.torque[1] = f.my_nm * s->table->sign[1];
-	msg.force[2] = f.fz_n * s->table->sign[2];
+	msg.torque[0] = value[0] * s->table->sign[0];
+	msg.torque[1] = value[1] * s->table->sign[1];
+	msg.force[2] = value[2] * s->table->sign[2];
 	drv_put(drv, (unsigned int)s->force, &msg, now_ns);
 }
 
@@ -175,11 +175,10 @@ static void orientation(double q[4], double roll, double pitch)
 static void put_tilt(struct hubod *h, struct drv *drv, struct hubod_sensor *s, bool imu, const struct bus_frame *got)
 {
 	const int64_t now_ns = clock_now_ns();
+	double value[JMC_MEASURED_MAX];
 	struct msg_imu msg;
-	struct jmc_tilt t;
-	struct jmc_imu i;
 
-	if (imu ? jmc_decode_imu(&i, &got->frame) : jmc_decode_tilt(&t, &got->frame))
+	if (jmc_decode_measured(value, imu ? JMC_IS_IMU : JMC_IS_TILT, &got->frame))
 		return;
 	hubod_missed_reply(h, (unsigned int)s->ask_tilt, got->t_ns, s->tilt_due);
 	s->tilt_due = false;
@@ -190,31 +189,27 @@ static void put_tilt(struct hubod *h, struct drv *drv, struct hubod_sensor *s, b
 	msg.temperature = NAN;
 	for (int k = 0; k < 3; k++)
 		msg.acceleration[k] = msg.rate[k] = NAN;
-	if (imu) {
-		msg.rate[0] = i.roll_deg_s * RAD;
-		msg.rate[1] = i.pitch_deg_s * RAD;
-		orientation(msg.orientation, i.roll_deg * RAD, i.pitch_deg * RAD);
-	} else {
-		orientation(msg.orientation, t.x_deg * RAD, t.y_deg * RAD);
-	}
+	for (int k = 0; k < 2 && imu; k++)
+		msg.rate[k] = value[2 + k] * RAD;
+	orientation(msg.orientation, value[0] * RAD, value[1] * RAD);
 	drv_put(drv, (unsigned int)s->tilt, &msg, now_ns);
 }
 
 static void put_power(struct hubod *h, struct drv *drv, const struct bus_frame *got)
 {
 	const int64_t now_ns = clock_now_ns();
+	double value[JMC_MEASURED_MAX];
 	struct msg_battery msg;
-	struct jmc_power p;
 
-	if (jmc_decode_power(&p, &got->frame))
+	if (jmc_decode_measured(value, JMC_IS_POWER, &got->frame))
 		return;
 	hubod_missed_reply(h, (unsigned int)h->ask_power, got->t_ns, h->power_due);
 	h->power_due = false;
 	msg_init(&msg, msg_type_by_number(msg_battery_number));
 	msg.header.t_sample_ns = got->t_ns;
 	msg.age_ns = now_ns - got->t_ns;
-	msg.voltage = p.voltage_v;
-	msg.current = -p.current_a; /* positive charges */
+	msg.voltage = value[0];
+	msg.current = -value[1]; /* positive charges */
 	msg.charge = msg.health = msg.temperature = msg.current_limit = NAN;
 	drv_put(drv, (unsigned int)h->power, &msg, now_ns);
 }

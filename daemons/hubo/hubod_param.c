@@ -180,8 +180,19 @@ void hubod_read_ask(struct hubod *h, struct drv *drv, unsigned int board)
 
 static bool is_home_file(const struct hubo_home *home, const struct jmc_parameters *p)
 {
-	return p->search_turns == home->search && p->home_direction == home->direction &&
-	       p->home_offset == home->offset && p->lower == home->lower && p->upper == home->upper;
+	const struct {
+		const char *name;
+		int64_t value;
+	} wanted[] = {
+		{ "search-turns", home->search }, { "home-direction", home->direction },
+		{ "home-offset", home->offset },  { "lower", home->lower },
+		{ "upper", home->upper },
+	};
+	bool same = true;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		same &= jmc_parameter_value(p, (unsigned int)jmc_parameter_find(wanted[i].name)) == wanted[i].value;
+	return same;
 }
 
 /* A board that has stored other values than the home file says is perhaps that of another joint. */

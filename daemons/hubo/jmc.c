@@ -37,12 +37,6 @@ unsigned int jmc_motors(enum jmc_kind kind)
 	return motors[kind];
 }
 
-static void le(uint8_t *bytes, unsigned int n, uint32_t value)
-{
-	for (unsigned int i = 0; i < n; i++)
-		bytes[i] = (uint8_t)(value >> 8 * i);
-}
-
 static void begin(struct frame *frame, uint32_t id, uint8_t len)
 {
 	memset(frame, 0, sizeof(*frame));
@@ -92,7 +86,7 @@ int jmc_encode_reference(struct frame *frame, enum jmc_kind kind, unsigned int b
 		for (unsigned int i = 0; i < 3; i++) {
 			if (value[i] < 0 || value[i] > JMC_NECK_MAX)
 				return -ERANGE;
-			le(&frame->data[2 * i], 2, (uint32_t)value[i]);
+			frame_put_le(&frame->data[2 * i], (uint32_t)value[i], 2);
 		}
 		return 0;
 	case JMC_WRIST:
@@ -104,15 +98,15 @@ int jmc_encode_reference(struct frame *frame, enum jmc_kind kind, unsigned int b
 	case JMC_TWO:
 		if (!within(value[1], JMC_COUNTS_MAX))
 			return -ERANGE;
-		le(&frame->data[3], 3, sign_magnitude(value[1], 23));
+		frame_put_le(&frame->data[3], sign_magnitude(value[1], 23), 3);
 		break;
 	default:
 		if (repeat)
-			le(&frame->data[3], 3, sign_magnitude(value[0], 23));
+			frame_put_le(&frame->data[3], sign_magnitude(value[0], 23), 3);
 	}
 	if (!within(value[0], JMC_COUNTS_MAX))
 		return -ERANGE;
-	le(&frame->data[0], 3, sign_magnitude(value[0], 23));
+	frame_put_le(&frame->data[0], sign_magnitude(value[0], 23), 3);
 	return 0;
 }
 
@@ -239,7 +233,7 @@ int jmc_encode(struct frame *frame, unsigned int board, enum jmc_command command
 
 		if ((values[i] < v->min || values[i] > v->max) && (!v->or_this || values[i] != v->or_this))
 			return -ERANGE;
-		le(&frame->data[v->at], v->bytes, (uint32_t)values[i]);
+		frame_put_le(&frame->data[v->at], (uint32_t)values[i], v->bytes);
 	}
 	if (command == JMC_HOME)
 		frame->data[2] = (uint8_t)(frame->data[2] << 4 | HOME_STORED);

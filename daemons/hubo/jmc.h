@@ -114,7 +114,7 @@ int jmc_command_find(const char *name);
 int jmc_encode(struct frame *frame, unsigned int board, enum jmc_command command, unsigned int motor,
 	       const int32_t *values);
 
-enum jmc_measured { JMC_IS_FORCE, JMC_IS_TILT, JMC_IS_IMU };
+enum jmc_measured { JMC_IS_FORCE, JMC_IS_TILT, JMC_IS_IMU, JMC_IS_POWER };
 void jmc_encode_sensor(struct frame *frame, unsigned int sensor, enum jmc_measured what);
 
 /* ---- replies; 0, or -EMSGSIZE: not of this length ---- */
@@ -162,25 +162,10 @@ struct jmc_currents {
 };
 int jmc_decode_currents(struct jmc_currents *currents, enum jmc_kind kind, const struct frame *frame);
 
-struct jmc_force {
-	double mx_nm, my_nm, fz_n;
-};
-int jmc_decode_force(struct jmc_force *force, const struct frame *frame);
-
-struct jmc_tilt {
-	double x_deg, y_deg, z; /* z in counts / 750 */
-};
-int jmc_decode_tilt(struct jmc_tilt *tilt, const struct frame *frame);
-
-struct jmc_imu {
-	double roll_deg, pitch_deg, roll_deg_s, pitch_deg_s;
-};
-int jmc_decode_imu(struct jmc_imu *imu, const struct frame *frame);
-
-struct jmc_power {
-	double voltage_v, current_a, power_w;
-};
-int jmc_decode_power(struct jmc_power *power, const struct frame *frame);
+/* Force: Mx and My in N m, Fz in N.  Tilt: x and y in degrees, z in counts / 750.  IMU: roll and pitch in degrees, and
+ * their rates in degrees/s.  Power: V, A, W. */
+#define JMC_MEASURED_MAX 4
+int jmc_decode_measured(double value[JMC_MEASURED_MAX], enum jmc_measured what, const struct frame *frame);
 
 /* ---- parameters ---- */
 
@@ -189,20 +174,11 @@ int jmc_decode_power(struct jmc_power *power, const struct frame *frame);
 /* Byte of the request for letter 0 (A) to 8 (I); the motor counts for A to F. */
 uint8_t jmc_parameter_index(unsigned int letter, unsigned int motor);
 
+/* The replies behind each other, as they came: two numbers begin in one and end in the next. */
 struct jmc_parameters {
-	/* A */ uint16_t kp, ki, kd, encoder;
-	/* B, C */ uint16_t dead_zone, search_turns;
-	uint8_t home_direction, home_mode;
-	int32_t home_offset, lower, upper;
-	/* D */ uint16_t acceleration_max, velocity_max, pwm_max;
-	/* E, F */ uint16_t current_max, current_kp, current_kd, current_kf;
-	/* G */ uint16_t rate_ms, home_acceleration;
-	uint8_t board_type;
-	/* H */ uint16_t home_velocity_limit, home_velocity_offset, jam_time, saturation_time;
-	/* I */ uint8_t saturation_duty, jam_duty;
-	uint16_t input_difference, error_max, encoder_error_max;
+	uint8_t bytes[8 * JMC_PARAMETERS];
 };
-/* Adds what the reply of this letter says; two numbers are in two replies each. */
+/* Adds the reply of this letter. */
 int jmc_decode_parameter(struct jmc_parameters *parameters, unsigned int letter, const struct frame *frame);
 
 #define JMC_NUMBERS 30 /* in all of them */

@@ -4,75 +4,75 @@
 
 #include "daemons/hubo/jmc.h"
 
-#define IN(letter) (1u << ((letter) - 'A'))
-/* clang-format off */
-#define ROW(n, member, in) \
-	{ { n, in }, offsetof(struct jmc_parameters, member), sizeof(((struct jmc_parameters *)NULL)->member) }
-/* clang-format on */
+#define AT(letter, byte) (8 * ((letter) - 'A') + (byte))
 
 static const struct {
-	struct jmc_parameter_about about;
-	size_t at, size; /* 1, 2: unsigned; 4: signed */
-} rows[] = {
-	ROW("kp", kp, IN('A')),
-	ROW("ki", ki, IN('A')),
-	ROW("kd", kd, IN('A')),
-	ROW("encoder", encoder, IN('A')),
-	ROW("dead-zone", dead_zone, IN('B')),
-	ROW("home-direction", home_direction, IN('B')),
-	ROW("home-mode", home_mode, IN('B')),
-	ROW("search-turns", search_turns, IN('B')),
-	ROW("home-offset", home_offset, IN('B') | IN('C')),
-	ROW("lower", lower, IN('C')),
-	ROW("upper", upper, IN('C') | IN('D')),
-	ROW("acceleration", acceleration_max, IN('D')),
-	ROW("velocity", velocity_max, IN('D')),
-	ROW("pwm", pwm_max, IN('D')),
-	ROW("current", current_max, IN('E')),
-	ROW("current-kp", current_kp, IN('E')),
-	ROW("current-kd", current_kd, IN('E')),
-	ROW("current-kf", current_kf, IN('F')),
-	ROW("rate", rate_ms, IN('G')),
-	ROW("board-type", board_type, IN('G')),
-	ROW("home-acceleration", home_acceleration, IN('G')),
-	ROW("home-to-limit", home_velocity_limit, IN('H')),
-	ROW("home-to-offset", home_velocity_offset, IN('H')),
-	ROW("jam-time", jam_time, IN('H')),
-	ROW("saturation-time", saturation_time, IN('H')),
-	ROW("saturation-duty", saturation_duty, IN('I')),
-	ROW("jam-duty", jam_duty, IN('I')),
-	ROW("input-difference", input_difference, IN('I')),
-	ROW("error", error_max, IN('I')),
-	ROW("encoder-error", encoder_error_max, IN('I')),
+	const char *name;
+	uint8_t at, size; /* 1, 2: unsigned; 4: signed */
+} rows[JMC_NUMBERS] = {
+	{ "kp", AT('A', 0), 2 },
+	{ "ki", AT('A', 2), 2 },
+	{ "kd", AT('A', 4), 2 },
+	{ "encoder", AT('A', 6), 2 },
+	{ "dead-zone", AT('B', 0), 2 },
+	{ "home-direction", AT('B', 2), 1 },
+	{ "home-mode", AT('B', 3), 1 },
+	{ "search-turns", AT('B', 4), 2 },
+	{ "home-offset", AT('B', 6), 4 },
+	{ "lower", AT('C', 2), 4 },
+	{ "upper", AT('C', 6), 4 },
+	{ "acceleration", AT('D', 2), 2 },
+	{ "velocity", AT('D', 4), 2 },
+	{ "pwm", AT('D', 6), 2 },
+	{ "current", AT('E', 0), 2 },
+	{ "current-kp", AT('E', 4), 2 },
+	{ "current-kd", AT('E', 6), 2 },
+	{ "current-kf", AT('F', 0), 2 },
+	{ "rate", AT('G', 2), 2 },
+	{ "board-type", AT('G', 4), 1 },
+	{ "home-acceleration", AT('G', 6), 2 },
+	{ "home-to-limit", AT('H', 0), 2 },
+	{ "home-to-offset", AT('H', 2), 2 },
+	{ "jam-time", AT('H', 4), 2 },
+	{ "saturation-time", AT('H', 6), 2 },
+	{ "saturation-duty", AT('I', 0), 1 },
+	{ "jam-duty", AT('I', 1), 1 },
+	{ "input-difference", AT('I', 2), 2 },
+	{ "error", AT('I', 4), 2 },
+	{ "encoder-error", AT('I', 6), 2 },
 };
-
-_Static_assert(sizeof(rows) / sizeof(*rows) == JMC_NUMBERS, "a row for each");
 
 struct jmc_parameter_about jmc_parameter_about(unsigned int parameter)
 {
-	const struct jmc_parameter_about none = { NULL, 0 };
+	struct jmc_parameter_about about = { NULL, 0 };
 
-	return parameter < JMC_NUMBERS ? rows[parameter].about : none;
+	if (parameter < JMC_NUMBERS) {
+		const unsigned int first = rows[parameter].at, last = first + rows[parameter].size - 1u;
+
+		about.name = rows[parameter].name;
+		about.letters = (uint16_t)(1u << first / 8 | 1u << last / 8);
+	}
+	return about;
 }
 
 int jmc_parameter_find(const char *name)
 {
 	for (unsigned int i = 0; i < JMC_NUMBERS; i++)
-		if (!strcmp(rows[i].about.name, name))
+		if (!strcmp(rows[i].name, name))
 			return (int)i;
 	return -1;
 }
 
 int64_t jmc_parameter_value(const struct jmc_parameters *parameters, unsigned int parameter)
 {
-	const void *at = (const char *)parameters + rows[parameter].at;
+	const uint8_t *at = parameters->bytes + rows[parameter].at;
 
 	switch (rows[parameter].size) {
 	case 1:
-		return *(const uint8_t *)at;
+		return *at;
 	case 2:
-		return *(const uint16_t *)at;
+		return frame_le16(at);
 	default:
-		return *(const int32_t *)at;
+		return (int32_t)frame_le32(at);
 	}
 }

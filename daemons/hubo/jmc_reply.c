@@ -1,6 +1,7 @@
 /* jmc_reply.c: what Hubo's boards reply. */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "daemons/hubo/jmc.h"
 
@@ -28,22 +29,10 @@ int jmc_decode_encoders(struct jmc_encoders *e, enum jmc_kind kind, const struct
 	return 0;
 }
 
-/* Three bytes of a motor: their bits from bit 0 of the first, as flags; 0: unused. */
-static const uint16_t flags_of_bits[3][8] = {
-	{ JMC_DRIVER_ON, JMC_CONTROL_IS_ON, JMC_CURRENT_MODE, JMC_LIMIT_SWITCH },
-	{ JMC_JAM, JMC_PWM_SATURATED, JMC_BIG_ERROR, JMC_ENCODER_ERROR, JMC_DRIVER_FAULT, JMC_MOTOR_FAIL_0,
-	  JMC_MOTOR_FAIL_1 },
-	{ JMC_BELOW_LOWER, JMC_ABOVE_UPPER, JMC_VELOCITY, JMC_ACCELERATION, JMC_TEMPERATURE },
-};
-
+/* Three bytes of a motor; those of their bits that are used are the flags in their order. */
 static uint32_t flags_of(const uint8_t bytes[3])
 {
-	uint32_t flags = 0;
-
-	for (unsigned int i = 0; i < 3; i++)
-		for (unsigned int bit = 0; bit < 8; bit++)
-			flags |= bytes[i] & 1u << bit ? flags_of_bits[i][bit] : 0;
-	return flags;
+	return (bytes[0] & 0x0Fu) | (bytes[1] & 0x7Fu) << 4 | (bytes[2] & 0x1Fu) << 11;
 }
 
 int jmc_decode_status(struct jmc_status *status, enum jmc_kind kind, const struct frame *frame)
@@ -81,44 +70,23 @@ int jmc_decode_currents(struct jmc_currents *c, enum jmc_kind kind, const struct
 	return 0;
 }
 
-int jmc_decode_force(struct jmc_force *force, const struct frame *frame)
+int jmc_decode_measured(double value[JMC_MEASURED_MAX], enum jmc_measured what, const struct frame *frame)
 {
-	if (frame->len != 6)
-		return -EMSGSIZE;
-	force->mx_nm = i16(&frame->data[0]) / 100.0;
-	force->my_nm = i16(&frame->data[2]) / 100.0;
-	force->fz_n = i16(&frame->data[4]) / 10.0;
-	return 0;
-}
+	static const struct {
+		uint8_t n;
+		double counts_per[JMC_MEASURED_MAX];
+	} replies[] = {
+		[JMC_IS_FORCE] = { 3, { 100, 100, 10 } },
+		[JMC_IS_TILT] = { 3, { 100, 100, 750 } },
+		[JMC_IS_IMU] = { 4, { 100, 100, 100, 100 } },
+		[JMC_IS_POWER] = { 3, { 100, 100, 10 } },
+	};
+	const unsigned int n = replies[what].n;
 
-int jmc_decode_tilt(struct jmc_tilt *tilt, const struct frame *frame)
-{
-	if (frame->len != 6)
+	if (frame->len < 2 * n || (frame->len > 2 * n && what != JMC_IS_POWER))
 		return -EMSGSIZE;
-	tilt->x_deg = i16(&frame->data[0]) / 100.0;
-	tilt->y_deg = i16(&frame->data[2]) / 100.0;
-	tilt->z = i16(&frame->data[4]) / 750.0;
-	return 0;
-}
-
-int jmc_decode_imu(struct jmc_imu *imu, const struct frame *frame)
-{
-	if (frame->len != 8)
-		return -EMSGSIZE;
-	imu->roll_deg = i16(&frame->data[0]) / 100.0;
-	imu->pitch_deg = i16(&frame->data[2]) / 100.0;
-	imu->roll_deg_s = i16(&frame->data[4]) / 100.0;
-	imu->pitch_deg_s = i16(&frame->data[6]) / 100.0;
-	return 0;
-}
-
-int jmc_decode_power(struct jmc_power *power, const struct frame *frame)
-{
-	if (frame->len < 6)
-		return -EMSGSIZE;
-	power->voltage_v = i16(&frame->data[0]) / 100.0;
-	power->current_a = i16(&frame->data[2]) / 100.0;
-	power->power_w = i16(&frame->data[4]) / 10.0;
+	for (unsigned int i = 0; i < n; i++)
+		value[i] = i16(&frame->data[2 * i]) / replies[what].counts_per[i];
 	return 0;
 }
 
@@ -131,59 +99,10 @@ uint8_t jmc_parameter_index(unsigned int letter, unsigned int motor)
 	return (uint8_t)(6 * motor + letter + 1 + (motor >= 3 ? 5 : 0));
 }
 
-static void set_low(int32_t *value, const uint8_t *bytes)
-{
-	*value = (int32_t)(((uint32_t)*value & 0xFFFF0000u) | frame_le16(bytes));
-}
-
-static void set_high(int32_t *value, const uint8_t *bytes)
-{
-	*value = (int32_t)(((uint32_t)*value & 0x0000FFFFu) | (uint32_t)frame_le16(bytes) << 16);
-}
-
 int jmc_decode_parameter(struct jmc_parameters *p, unsigned int letter, const struct frame *frame)
 {
-	const uint8_t *b = frame->data;
-
 	if (frame->len != 8)
 		return -EMSGSIZE;
-	switch ('A' + letter) {
-	case 'A':
-		p->kp = frame_le16(b), p->ki = frame_le16(b + 2), p->kd = frame_le16(b + 4),
-		p->encoder = frame_le16(b + 6);
-		return 0;
-	case 'B':
-		p->dead_zone = frame_le16(b);
-		p->home_direction = b[2], p->home_mode = b[3], p->search_turns = frame_le16(b + 4);
-		set_low(&p->home_offset, b + 6);
-		return 0;
-	case 'C':
-		set_high(&p->home_offset, b);
-		p->lower = (int32_t)frame_le32(b + 2);
-		set_low(&p->upper, b + 6);
-		return 0;
-	case 'D':
-		set_high(&p->upper, b);
-		p->acceleration_max = frame_le16(b + 2), p->velocity_max = frame_le16(b + 4),
-		p->pwm_max = frame_le16(b + 6);
-		return 0;
-	case 'E':
-		p->current_max = frame_le16(b), p->current_kp = frame_le16(b + 4), p->current_kd = frame_le16(b + 6);
-		return 0;
-	case 'F':
-		p->current_kf = frame_le16(b);
-		return 0;
-	case 'G':
-		p->rate_ms = frame_le16(b + 2), p->board_type = b[4], p->home_acceleration = frame_le16(b + 6);
-		return 0;
-	case 'H':
-		p->home_velocity_limit = frame_le16(b), p->home_velocity_offset = frame_le16(b + 2);
-		p->jam_time = frame_le16(b + 4), p->saturation_time = frame_le16(b + 6);
-		return 0;
-	default:
-		p->saturation_duty = b[0], p->jam_duty = b[1];
-		p->input_difference = frame_le16(b + 2), p->error_max = frame_le16(b + 4),
-		p->encoder_error_max = frame_le16(b + 6);
-		return 0;
-	}
+	memcpy(p->bytes + 8 * (size_t)letter, frame->data, 8);
+	return 0;
 }

@@ -47,10 +47,7 @@ static void check_received(enum jmc_kind kind, const struct frame *f, uint8_t wh
 	struct jmc_encoders e;
 	struct jmc_currents c;
 	struct jmc_status s;
-	struct jmc_force force;
-	struct jmc_tilt tilt;
-	struct jmc_power power;
-	struct jmc_imu imu;
+	double value[JMC_MEASURED_MAX] = { 0 };
 
 	if (!jmc_decode_encoders(&e, kind, f))
 		must(e.n && e.first + e.n <= motors);
@@ -62,14 +59,10 @@ static void check_received(enum jmc_kind kind, const struct frame *f, uint8_t wh
 		for (unsigned int i = 0; i < motors; i++)
 			must(c.current_a[i] >= 0 && c.current_a[i] <= 10.23);
 	}
-	if (!jmc_decode_force(&force, f))
-		must(fabs(force.mx_nm) <= 327.68 && fabs(force.my_nm) <= 327.68 && fabs(force.fz_n) <= 3276.8);
-	if (!jmc_decode_tilt(&tilt, f))
-		must(fabs(tilt.x_deg) <= 327.68 && fabs(tilt.y_deg) <= 327.68 && fabs(tilt.z) <= 43.7);
-	if (!jmc_decode_imu(&imu, f))
-		must(fabs(imu.roll_deg) <= 327.68 && fabs(imu.pitch_deg_s) <= 327.68);
-	if (!jmc_decode_power(&power, f))
-		must(fabs(power.voltage_v) <= 327.68 && fabs(power.power_w) <= 3276.8);
+	for (enum jmc_measured what = JMC_IS_FORCE; what <= JMC_IS_POWER; what++)
+		if (!jmc_decode_measured(value, what, f))
+			must(fabs(value[0]) <= 327.68 && fabs(value[1]) <= 327.68 && fabs(value[2]) <= 3276.8 &&
+			     fabs(value[3]) <= 327.68);
 	must(!jmc_decode_parameter(&p, which % JMC_PARAMETERS, f) == (f->len == 8));
 }
 

@@ -197,40 +197,35 @@ static void say_currents(char *said, char *words)
 		sprintf(said, "%.0f", c.temperature_c);
 }
 
-static void say_force(char *said, char *words)
+static void say_measured(char *said, const char *words, enum jmc_measured what, unsigned int n, const char *decimals)
 {
 	const struct frame frame = page_lib_read(words + 1);
-	struct jmc_force f;
+	double value[JMC_MEASURED_MAX];
 
-	if (!say_error(said, jmc_decode_force(&f, &frame)))
-		sprintf(said, "%.2f %.2f %.1f", f.mx_nm, f.my_nm, f.fz_n);
+	if (say_error(said, jmc_decode_measured(value, what, &frame)))
+		return;
+	for (unsigned int i = 0; i < n; i++)
+		said += sprintf(said, "%s%.*f", i ? " " : "", decimals[i] - '0', value[i]);
+}
+
+static void say_force(char *said, char *words)
+{
+	say_measured(said, words, JMC_IS_FORCE, 3, "221");
 }
 
 static void say_tilt(char *said, char *words)
 {
-	const struct frame frame = page_lib_read(words + 1);
-	struct jmc_tilt t;
-
-	if (!say_error(said, jmc_decode_tilt(&t, &frame)))
-		sprintf(said, "%.2f %.2f %.3f", t.x_deg, t.y_deg, t.z);
+	say_measured(said, words, JMC_IS_TILT, 3, "223");
 }
 
 static void say_imu(char *said, char *words)
 {
-	const struct frame frame = page_lib_read(words + 1);
-	struct jmc_imu i;
-
-	if (!say_error(said, jmc_decode_imu(&i, &frame)))
-		sprintf(said, "%.2f %.2f %.2f %.2f", i.roll_deg, i.pitch_deg, i.roll_deg_s, i.pitch_deg_s);
+	say_measured(said, words, JMC_IS_IMU, 4, "2222");
 }
 
 static void say_power(char *said, char *words)
 {
-	const struct frame frame = page_lib_read(words + 1);
-	struct jmc_power p;
-
-	if (!say_error(said, jmc_decode_power(&p, &frame)))
-		sprintf(said, "%.2f %.2f %.1f", p.voltage_v, p.current_a, p.power_w);
+	say_measured(said, words, JMC_IS_POWER, 3, "221");
 }
 
 static void say_index(char *said, char *words)
@@ -246,40 +241,21 @@ static void say_parameter(char *said, char *words)
 {
 	const struct frame frame = page_lib_read(words + 3);
 	struct jmc_parameters p = { 0 };
+	const char *blank = "";
 
 	if (say_error(said, jmc_decode_parameter(&p, (unsigned int)(words[1] - 'A'), &frame)))
 		return;
-	switch (words[1]) {
-	case 'A':
-		sprintf(said, "%u %u %u %u", p.kp, p.ki, p.kd, p.encoder);
-		break;
-	case 'B':
-		sprintf(said, "%u %u %u %u %d", p.dead_zone, p.home_direction, p.home_mode, p.search_turns,
-			p.home_offset);
-		break;
-	case 'C':
-		sprintf(said, "%d %d %d", p.home_offset, p.lower, p.upper);
-		break;
-	case 'D':
-		sprintf(said, "%d %u %u %u", p.upper, p.acceleration_max, p.velocity_max, p.pwm_max);
-		break;
-	case 'E':
-		sprintf(said, "%u %u %u", p.current_max, p.current_kp, p.current_kd);
-		break;
-	case 'F':
-		sprintf(said, "%u", p.current_kf);
-		break;
-	case 'G':
-		sprintf(said, "%u %u %u", p.rate_ms, p.board_type, p.home_acceleration);
-		break;
-	case 'H':
-		sprintf(said, "%u %u %u %u", p.home_velocity_limit, p.home_velocity_offset, p.jam_time,
-			p.saturation_time);
-		break;
-	default:
-		sprintf(said, "%u %u %u %u %u", p.saturation_duty, p.jam_duty, p.input_difference, p.error_max,
-			p.encoder_error_max);
-	}
+	for (unsigned int i = 0; i < JMC_NUMBERS; i++)
+		if (jmc_parameter_about(i).letters & 1u << (words[1] - 'A')) {
+			said += sprintf(said, "%s%lld", blank, (long long)jmc_parameter_value(&p, i));
+			blank = " ";
+		}
+}
+
+/* A number by its name. */
+static int32_t number(const struct jmc_parameters *p, const char *name)
+{
+	return (int32_t)jmc_parameter_value(p, (unsigned int)jmc_parameter_find(name));
 }
 
 static const struct {
@@ -321,18 +297,18 @@ TEST(halves_of_parameters)
 
 	memset(&p, 0xFF, sizeof(p));
 	jmc_decode_parameter(&p, 1, &b);
-	TEST_ASSERT_EQUAL_HEX32(0xFFFF1234, p.home_offset);
+	TEST_ASSERT_EQUAL_HEX32(0xFFFF1234, number(&p, "home-offset"));
 	jmc_decode_parameter(&p, 2, &c);
 	jmc_decode_parameter(&p, 3, &d);
-	TEST_ASSERT_EQUAL_HEX32(0x56781234, p.home_offset);
-	TEST_ASSERT_EQUAL_HEX32(0x00DEBC9A, p.upper);
+	TEST_ASSERT_EQUAL_HEX32(0x56781234, number(&p, "home-offset"));
+	TEST_ASSERT_EQUAL_HEX32(0x00DEBC9A, number(&p, "upper"));
 	memset(&p, 0xFF, sizeof(p));
 	jmc_decode_parameter(&p, 3, &d);
-	TEST_ASSERT_EQUAL_HEX32(0x00DEFFFF, p.upper);
+	TEST_ASSERT_EQUAL_HEX32(0x00DEFFFF, number(&p, "upper"));
 	jmc_decode_parameter(&p, 2, &c);
 	jmc_decode_parameter(&p, 1, &b);
-	TEST_ASSERT_EQUAL_HEX32(0x56781234, p.home_offset);
-	TEST_ASSERT_EQUAL_HEX32(0x00DEBC9A, p.upper);
+	TEST_ASSERT_EQUAL_HEX32(0x56781234, number(&p, "home-offset"));
+	TEST_ASSERT_EQUAL_HEX32(0x00DEBC9A, number(&p, "upper"));
 }
 
 TEST(kinds_of_boards)
