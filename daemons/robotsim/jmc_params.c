@@ -1,6 +1,7 @@
 /* jmc_params.c: what a simulated Hubo joint board has stored. */
 #include "daemons/robotsim/jmc_params.h"
 
+#include <stddef.h>
 #include <string.h>
 
 void jmc_params_defaults(struct jmc_params *p)
@@ -32,35 +33,76 @@ void jmc_params_defaults(struct jmc_params *p)
 		};
 }
 
-static uint16_t u16(const uint8_t *from)
-{
-	return (uint16_t)(from[0] | from[1] << 8);
-}
+/* A number that is stored: its place in replies, 8 bytes of each letter, and in the command that changes it. */
+struct number {
+	size_t offset;
+	uint8_t size;
+	char letter; /* 0: in no reply */
+	uint8_t at;
+	uint8_t code, from, bytes; /* of the command; 0: there is none */
+};
+#define NUMBER(of, member, ...)                                                 \
+	{                                                                       \
+		offsetof(of, member), sizeof(((of *)NULL)->member), __VA_ARGS__ \
+	}
+#define MOTOR(...) NUMBER(struct jmc_motor_params, __VA_ARGS__)
+#define BOARD(...) NUMBER(struct jmc_params, __VA_ARGS__)
+#define NO_REPLY 0, 0
+#define NO_COMMAND 0, 0, 0
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define LETTERS ('I' - 'A' + 1)
 
-static int32_t i32(const uint8_t *from)
-{
-	return (int32_t)((uint32_t)u16(from) | (uint32_t)u16(from + 2) << 16);
-}
+static const struct number of_motor[] = {
+	MOTOR(position_gain, 'A', 0, 0x07, 2, 6),
+	MOTOR(encoder, 'A', 6, 0x38, 2, 2),
+	MOTOR(dead_zone, 'B', 0, 0x20, 2, 1),
+	MOTOR(home_direction, 'B', 2, 0x30, 3, 1),
+	MOTOR(home_mode, 'B', 3, 0x60, 5, 1),
+	MOTOR(home_search, 'B', 4, 0x30, 2, 1),
+	MOTOR(home_offset, 'B', 6, 0x30, 4, 4),
+	MOTOR(lower, 'C', 2, NO_COMMAND),
+	MOTOR(upper, 'C', 6, NO_COMMAND),
+	MOTOR(acceleration, 'D', 2, 0x40, 2, 2),
+	MOTOR(velocity, 'D', 4, 0x40, 4, 2),
+	MOTOR(pwm, 'D', 6, NO_COMMAND),
+	MOTOR(current, 'E', 0, NO_COMMAND),
+	MOTOR(current_gain[0], 'E', 4, 0x09, 2, 2),
+	MOTOR(current_gain[1], 'F', 0, 0x09, 4, 2),
+	MOTOR(current_gain[2], 'E', 6, 0x09, 6, 2),
+	MOTOR(home_acceleration, NO_REPLY, 0x60, 2, 1),
+	MOTOR(home_to_limit, NO_REPLY, 0x60, 3, 1),
+	MOTOR(home_to_offset, NO_REPLY, 0x60, 4, 1),
+	MOTOR(home_duty, NO_REPLY, 0x60, 6, 1),
+};
 
-static void put(uint8_t *to, uint32_t value)
-{
-	to[0] = (uint8_t)value;
-	to[1] = (uint8_t)(value >> 8);
-}
+static const struct number of_board[] = {
+	BOARD(can_rate_ms, 'G', 2, NO_COMMAND),
+	BOARD(motor[0].home_acceleration, 'G', 6, NO_COMMAND),
+	BOARD(motor[0].home_to_limit, 'H', 0, NO_COMMAND),
+	BOARD(motor[0].home_to_offset, 'H', 2, NO_COMMAND),
+	BOARD(jam_ms, 'H', 4, 0xF2, 2, 2),
+	BOARD(saturated_ms, 'H', 6, 0xF2, 4, 2),
+	BOARD(saturated_duty, 'I', 0, 0xF2, 7, 1),
+	BOARD(jam_duty, 'I', 1, 0xF2, 6, 1),
+	BOARD(input_difference, 'I', 2, 0xF3, 2, 2),
+	BOARD(max_error, 'I', 4, 0xF3, 4, 2),
+	BOARD(encoder_error, 'I', 6, NO_COMMAND),
+	BOARD(temperature, NO_REPLY, 0xF3, 6, 2),
+};
 
 /* ---- commands ---- */
 
-static void set_words(uint16_t *to, const uint8_t *from, unsigned int n)
+/* Our machines are little endian, as the board is. */
+static void take(void *to, const struct number *numbers, size_t n, uint8_t code, const uint8_t *d)
 {
-	for (unsigned int i = 0; i < n; i++)
-		to[i] = u16(from + 2 * i);
-}
+	for (size_t i = 0; i < n; i++) {
+		char *at = (char *)to + numbers[i].offset;
 
-static void set_home(struct jmc_motor_params *m, const uint8_t *d)
-{
-	m->home_search = d[2];
-	m->home_direction = d[3];
-	m->home_offset = i32(d + 4);
+		if (numbers[i].code != code)
+			continue;
+		memset(at, 0, numbers[i].size);
+		memcpy(at, d + numbers[i].from, numbers[i].bytes);
+	}
 }
 
 /* Bit 1 of the first byte: the limit itself is to be stored, too. */
@@ -68,130 +110,57 @@ static void set_limit(struct jmc_motor_params *m, unsigned int upper, const uint
 {
 	m->limits[upper] = d[2] & 1;
 	if (d[2] & 2)
-		*(upper ? &m->upper : &m->lower) = i32(d + 3);
-}
-
-static void set_home_velocities(struct jmc_motor_params *m, const uint8_t *d)
-{
-	m->home_acceleration = d[2];
-	m->home_to_limit = d[3];
-	m->home_to_offset = d[4];
-	m->home_mode = d[5];
-	m->home_duty = d[6];
-}
-
-static void set_motor(struct jmc_motor_params *m, unsigned int group, const uint8_t *d)
-{
-	switch (group) {
-	case 0x20:
-		m->dead_zone = d[2];
-		break;
-	case 0x30:
-		set_home(m, d);
-		break;
-	case 0x38:
-		m->encoder = u16(d + 2);
-		break;
-	case 0x40:
-		m->acceleration = u16(d + 2);
-		m->velocity = u16(d + 4);
-		break;
-	case 0x50:
-	case 0x56:
-		set_limit(m, group == 0x56, d);
-		break;
-	default:
-		set_home_velocities(m, d);
-	}
+		*(upper ? &m->upper : &m->lower) = (int32_t)frame_le32(d + 3);
 }
 
 bool jmc_params_command(struct jmc_params *p, unsigned int motors, const struct frame *f)
 {
 	static const struct {
 		uint8_t first, len;
-	} groups[] = { { 0x20, 3 }, { 0x30, 8 }, { 0x38, 4 }, { 0x40, 6 }, { 0x50, 7 }, { 0x56, 7 }, { 0x60, 7 } };
+		uint8_t motors; /* 0: those of the board */
+	} groups[] = { { 0x07, 8, 2 }, { 0x09, 8, 2 }, { 0x20, 3, 0 }, { 0x30, 8, 0 }, { 0x38, 4, 0 },
+		       { 0x40, 6, 0 }, { 0x50, 7, 0 }, { 0x56, 7, 0 }, { 0x60, 7, 0 } };
 	const uint8_t *d = f->data, code = d[1];
 
-	for (unsigned int i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		if (code >= groups[i].first && code < groups[i].first + motors && f->len == groups[i].len &&
-		    !(groups[i].first == 0x20 && code == 0x24)) {
-			set_motor(&p->motor[code - groups[i].first], groups[i].first, d);
-			return true;
-		}
-	if (f->len != 8)
-		return false;
-	if (code == 0x07 || code == 0x08) {
-		set_words(p->motor[code - 0x07].position_gain, d + 2, 3);
-	} else if (code == 0x09 || code == 0x0A) {
-		set_words(p->motor[code - 0x09].current_gain, d + 2, 3);
-	} else if (code == 0xF2) {
-		p->jam_ms = u16(d + 2);
-		p->saturated_ms = u16(d + 4);
-		p->jam_duty = d[6];
-		p->saturated_duty = d[7];
-	} else if (code == 0xF3) {
-		p->input_difference = u16(d + 2);
-		p->max_error = u16(d + 4);
-		p->temperature = u16(d + 6);
-	} else {
-		return false;
+	for (unsigned int i = 0; i < COUNT(groups); i++) {
+		const uint8_t first = groups[i].first;
+		const unsigned int n = groups[i].motors ? groups[i].motors : motors;
+
+		if (code < first || code >= first + n || f->len != groups[i].len || code == 0x24)
+			continue;
+		if (first == 0x50 || first == 0x56)
+			set_limit(&p->motor[code - first], first == 0x56, d);
+		take(&p->motor[code - first], of_motor, COUNT(of_motor), first, d);
+		return true;
 	}
+	if (f->len != 8 || (code != 0xF2 && code != 0xF3))
+		return false;
+	take(p, of_board, COUNT(of_board), code, d);
 	return true;
 }
 
 /* ---- replies ---- */
 
-static void put_words(uint8_t data[8], uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+static void give(uint8_t *replies, const void *from, const struct number *numbers, size_t n)
 {
-	put(data, a);
-	put(data + 2, b);
-	put(data + 4, c);
-	put(data + 6, d);
-}
-
-static void reply_motor(const struct jmc_motor_params *m, unsigned int letter, uint8_t data[8])
-{
-	const uint32_t offset = (uint32_t)m->home_offset, lower = (uint32_t)m->lower, upper = (uint32_t)m->upper;
-
-	switch (letter) {
-	case 'A':
-		put_words(data, m->position_gain[0], m->position_gain[1], m->position_gain[2], m->encoder);
-		break;
-	case 'B':
-		put_words(data, m->dead_zone, (uint32_t)(m->home_direction | m->home_mode << 8), m->home_search,
-			  offset);
-		break;
-	case 'C':
-		put_words(data, offset >> 16, lower, lower >> 16, upper);
-		break;
-	case 'D':
-		put_words(data, upper >> 16, m->acceleration, m->velocity, m->pwm);
-		break;
-	case 'E':
-		put_words(data, m->current, 0, m->current_gain[0], m->current_gain[2]);
-		break;
-	default:
-		put_words(data, m->current_gain[1], 0, 0, 0);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i].letter)
+			memcpy(replies + 8 * (numbers[i].letter - 'A') + numbers[i].at,
+			       (const char *)from + numbers[i].offset, numbers[i].size);
 }
 
 bool jmc_params_reply(const struct jmc_params *p, unsigned int motors, uint8_t which, uint8_t data[8])
 {
 	const unsigned int place = which >= 24 ? which - 6u : which - 1u; /* motors from the fourth on: 5 more */
-	const struct jmc_motor_params *first = &p->motor[0];
+	const bool board = which >= 20 && which <= 22;
+	uint8_t replies[8 * LETTERS] = { 0 };
 
-	memset(data, 0, 8);
-	if (which == 20) {
-		put_words(data, 0, p->can_rate_ms, motors, first->home_acceleration);
-	} else if (which == 21) {
-		put_words(data, first->home_to_limit, first->home_to_offset, p->jam_ms, p->saturated_ms);
-	} else if (which == 22) {
-		put_words(data, (uint32_t)(p->saturated_duty | p->jam_duty << 8), p->input_difference, p->max_error,
-			  p->encoder_error);
-	} else if (which == 0 || which == 19 || which == 23 || place / 6 >= motors) {
+	if (!board && (which == 0 || which == 19 || which == 23 || place / 6 >= motors))
 		return false;
-	} else {
-		reply_motor(&p->motor[place / 6], 'A' + place % 6, data);
-	}
+	give(replies, p, of_board, COUNT(of_board));
+	replies[8 * ('G' - 'A') + 4] = (uint8_t)motors;
+	if (!board)
+		give(replies, &p->motor[place / 6], of_motor, COUNT(of_motor));
+	memcpy(data, replies + 8 * (board ? 'G' - 'A' + which - 20u : place % 6), 8);
 	return true;
 }
