@@ -329,7 +329,6 @@ $(BUILD)/python/endplate/types.json: $(BUILD)/ach
 $(BUILD)/python/%.py: channels/python/%.py
 	@mkdir -p $(@D)
 	@cp $< $@
-$(BUILD)/ach: $(BUILD)/can/log/recbus.o
 $(patsubst can/tool/%.c,$(BUILD)/%,$(filter can/tool/%,$(MAINS))): \
 	LINKED = -Wl,-u,log_zstd_output,-u,log_mcap_input,-u,log_mcap_put
 $(BUILD)/robotsim: $(SIM_LIBS)

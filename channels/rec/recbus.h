@@ -1,7 +1,7 @@
 /* recbus.h: CAN buses beside the channels of a recording.
  *
- * Channels know nothing of CAN, so the calls are in can/log/recbus.c, and NULL in programs that are linked without it
- * (Makefile).
+ * Channels know nothing of CAN, so the calls are in can/log/recbus.c, and the program that opens the recorder gives
+ * them to it.
  */
 #ifndef CHANNELS_REC_RECBUS_H
 #define CHANNELS_REC_RECBUS_H
@@ -23,6 +23,6 @@ struct recbus_ops {
 	void (*close)(struct recbus *bus);	    /* NULL is fine */
 };
 
-extern const struct recbus_ops recbus_ops __attribute__((weak));
+extern const struct recbus_ops recbus_ops;
 
 #endif

@@ -292,9 +292,9 @@ static void read_bus(struct recorder *rec, size_t i)
 	struct recorder_channel *c = &rec->channels[i];
 	struct ros_can can;
 
-	while (recbus_ops.receive(c->bus, &can)) {
+	while (rec->buses->receive(c->bus, &can)) {
 		struct reclog_record r = record_of(RECLOG_MESSAGE, i, ++c->frames);
-		const uint64_t lost = recbus_ops.lost(c->bus) - c->dropped_frames;
+		const uint64_t lost = rec->buses->lost(c->bus) - c->dropped_frames;
 		uint8_t body[RECLOG_CAN_MAX];
 
 		c->dropped_frames += lost;
@@ -311,8 +311,8 @@ static int64_t buses_ns(const struct recorder *rec)
 	int64_t next_ns = CLOCK_NEVER;
 
 	for (size_t i = 0; i < rec->n; i++)
-		if (rec->channels[i].bus && recbus_ops.next_ns(rec->channels[i].bus) < next_ns)
-			next_ns = recbus_ops.next_ns(rec->channels[i].bus);
+		if (rec->channels[i].bus && rec->buses->next_ns(rec->channels[i].bus) < next_ns)
+			next_ns = rec->buses->next_ns(rec->channels[i].bus);
 	return next_ns;
 }
 
@@ -459,9 +459,7 @@ int recorder_add_bus(struct recorder *rec, const char *text, struct error_sink *
 
 	if (rec->n == RECORDER_CHANNELS_MAX)
 		return refuse(rec, CHAN_FAILED, text, "there is no room for another bus");
-	if (!&recbus_ops)
-		return refuse(rec, CHAN_FAILED, text, "this program records no buses");
-	c->bus = recbus_ops.open(text, name, errors);
+	c->bus = rec->buses->open(text, name, errors);
 	if (!c->bus)
 		return CHAN_FAILED;
 	snprintf(c->name, sizeof(c->name), "%s", name);
@@ -488,7 +486,7 @@ int recorder_begin(struct recorder *rec, struct writer_options *writer, struct e
 		r = check_channels(rec);
 	for (size_t i = 0; i < rec->n && !r; i++)
 		if (rec->channels[i].bus)
-			r = recbus_ops.join(rec->channels[i].bus, rec->set, (uint32_t)i);
+			r = rec->buses->join(rec->channels[i].bus, rec->set, (uint32_t)i);
 	rec->begun = true;
 	return r;
 }
@@ -579,7 +577,7 @@ void recorder_close(struct recorder *rec)
 		struct recorder_channel *c = &rec->channels[--rec->n];
 
 		if (c->bus)
-			recbus_ops.close(c->bus);
+			rec->buses->close(c->bus);
 		follow_close(&c->f);
 	}
 	free(rec->channels);

@@ -51,8 +51,9 @@ struct recorder {
 	 * recorded, behind its place if it has one; else it has to be there, and is recorded from now on.  errors NULL:
 	 * not so. */
 	struct error_sink *errors;
-	bool wait;   /* without errors: a channel may be missing */
-	bool sparse; /* messages are written without their repetitions */
+	const struct recbus_ops *buses; /* for recorder_add_bus */
+	bool wait;			/* without errors: a channel may be missing */
+	bool sparse;			/* messages are written without their repetitions */
 	bool polled; /* a turn waits for its deadline, then reads all channels: no writer has to wake it */
 	const struct recorder_place *places;
 	size_t places_n;

@@ -121,6 +121,7 @@ static int prepare(struct record *rec, char **names, size_t n)
 	if (r)
 		return tool_fail("%s", strerror(-r));
 	rec->recorder.wait = rec->wait;
+	rec->recorder.buses = &recbus_ops;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(names[i], names[k]))
