@@ -329,8 +329,6 @@ $(BUILD)/python/endplate/types.json: $(BUILD)/ach
 $(BUILD)/python/%.py: channels/python/%.py
 	@mkdir -p $(@D)
 	@cp $< $@
-$(patsubst can/tool/%.c,$(BUILD)/%,$(filter can/tool/%,$(MAINS))): \
-	LINKED = -Wl,-u,log_zstd_output,-u,log_mcap_input,-u,log_mcap_put
 $(BUILD)/robotsim: $(SIM_LIBS)
 $(filter-out $(BUILD)/robotsim,$(TOOLS)): $(LIBS)
 $(BUILD)/achctl: LIBRARIES += -lncursesw
@@ -340,7 +338,7 @@ $(BUILD)/achdds $(BUILD)/test/dds/ear $(BUILD)/test/bench/bench_dds: LIBRARIES +
 $(BUILD)/joyd: LIBRARIES += -levdev
 $(BUILD)/stopd: LIBRARIES += -lgpiod
 $(TOOLS): $$(call main,$$(@F))
-	$(call say,LD)$(LINK) $(LINKED) -o $@ $(filter %.o,$^) $(WHOLE) \
+	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) $(WHOLE) \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBRARIES)
 $(DRIVER_OBJECTS): $$(call driver_parts,$$(basename $$(@F))) daemons/drvhost/object.map
 	$(call say,LD)$(LINK) -shared -Wl,--version-script=daemons/drvhost/object.map -Wl,-z,relro,-z,now \
@@ -357,6 +355,6 @@ $(PROGRAMS): %: %.o
 	$(call say,LD)$(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 		$(if $(filter %/config/base.a $(LIBENDPLATE),$^),$(LIBRARIES))
 $(FUZZ_TARGETS): %: %.o $(LIBFUZZ)
-	$(call say,LD)$(LINK) -fsanitize=fuzzer -Wl,-u,log_mcap_input -o $@ $^ $(LIBRARIES)
+	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBRARIES)
 
 -include $(OBJECTS:.o=.d) $(FUZZ_TARGETS:=.d)

@@ -68,6 +68,8 @@ static inline bool bus_filters_take(const struct bus_filter *filters, size_t n, 
 
 /* ---- opening ---- */
 
+struct log_format;
+
 struct bus_options {
 	const struct bus_filter *filters; /* NULL: everything */
 	size_t filters_n;		  /* with filters given and 0: nothing but own echoes and errors */
@@ -78,7 +80,8 @@ struct bus_options {
 	bool no_echo;	       /* frames sent here do not come back as BUS_OWN */
 	bool later;	       /* a bus that is absent or down is not an error: attach when it appears */
 	bool ask_only;	       /* with later: bus_settle waits for the answer, so that several are asked at once */
-	int receive_buffer;    /* bytes asked of the kernel; 0: its default */
+	const struct log_format *const *log_formats; /* log:FILE: those that it may have; NULL: log_formats_plain */
+	int receive_buffer;			     /* bytes asked of the kernel; 0: its default */
 };
 
 /* Opens the bus.  0, or with a line in errors that says what to do:

@@ -330,7 +330,7 @@ static int log_bus_open(struct bus **bus, const char *name, const struct bus_opt
 	}
 	l->errors = (struct error_sink){ .line = forward_line, .to = l };
 	l->opening = errors;
-	r = log_open(&l->log, l->path, 0, &l->errors);
+	r = log_open(&l->log, l->path, options->log_formats ? options->log_formats : log_formats_plain, 0, &l->errors);
 	l->opening = NULL;
 	l->sent_fd = -1;
 	if (!r && l->sent_path) {

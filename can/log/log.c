@@ -25,8 +25,7 @@ static void report_damage(struct log *log, const char *wrong)
 		return;
 	}
 	log->reported++;
-	error_add(log->errors,
-		  log_formats[log->format]->read_record ? "%s: record %" PRIu64 ": %s" : "%s:%" PRIu64 ": %s",
+	error_add(log->errors, log->format->read_record ? "%s: record %" PRIu64 ": %s" : "%s:%" PRIu64 ": %s",
 		  log->path, log->line, wrong);
 }
 
@@ -46,7 +45,7 @@ static void report_rest(struct log *log)
 	if (log->unreported)
 		error_add(log->errors, "%s: only the first %d of %" PRIu64 " damaged %s are listed", log->path,
 			  LOG_ERRORS_MAX, log->reported + log->unreported,
-			  log_formats[log->format]->read_record ? "records" : "lines");
+			  log->format->read_record ? "records" : "lines");
 	log->unreported = 0;
 }
 
@@ -128,9 +127,6 @@ static int cannot_read(struct log *log, int err)
 	report_rest(log);
 	if (log->line)
 		error_add(log->errors, "%s:%" PRIu64 ": cannot read on: %s", log->path, log->line, strerror(-err));
-	else if (err == -EMEDIUMTYPE)
-		error_add(log->errors, "%s: MCAP, which only the CAN tools read: let canconvert write another format",
-			  log->path);
 	else
 		error_add(log->errors, "%s: cannot read it: %s", log->path, strerror(-err));
 	log->failed = err;
@@ -189,30 +185,22 @@ static int push(struct log *log, struct log_input *in)
 	return 0;
 }
 
-/* From the first bytes: decompression, then containers. */
-static int open_inputs(struct log *log)
+/* Decompression, from the first bytes. */
+static int open_compressed(struct log *log)
 {
 	static const struct {
 		bool (*probe)(const unsigned char *bytes, size_t n);
 		struct log_input *(*input)(void);
-		enum log_format format; /* LOG_FORMATS: what comes out decides */
-	} inputs[] = {
-		{ log_gzip_probe, log_gzip_input, LOG_FORMATS },
-		{ log_zstd_probe, log_zstd_input, LOG_FORMATS },
-		{ log_blf_probe, log_blf_input, LOG_BLF },
-		{ log_mcap_probe, log_mcap_input, LOG_MCAP },
-	};
+	} inputs[] = { { log_gzip_probe, log_gzip_input }, { log_zstd_probe, log_zstd_input } };
 
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
 		const unsigned char *bytes = log_bytes(log, MAGIC_BYTES);
 		int err = log->broken;
 
-		if (!err && bytes && inputs[i].probe(bytes, log->end)) {
-			err = inputs[i].input ? push(log, inputs[i].input()) : -EMEDIUMTYPE;
-			log->format = inputs[i].format < LOG_FORMATS ? inputs[i].format : log->format;
-		}
+		if (!err && bytes && inputs[i].probe(bytes, log->end))
+			err = push(log, inputs[i].input());
 		if (err)
-			return err;
+			return cannot_read(log, err);
 	}
 	/* The mark that some editors begin files with. */
 	if (log->end >= 3 && !memcmp(log->buffer, "\xEF\xBB\xBF", 3))
@@ -220,40 +208,57 @@ static int open_inputs(struct log *log)
 	return 0;
 }
 
-/* The format of a file, from one of its lines. */
-enum sign {
-	SIGN_NONE,    /* of any format: a comment, an empty line */
-	SIGN_STRANGE, /* of no known format */
-	SIGN_CLEAR,   /* *format is set */
-};
-
-static enum sign sign_of(struct log_text line, enum log_format *format)
+/* A line shows that the log is of the format. */
+static int take_format(struct log *log, const struct log_format *format, struct log_text line)
 {
-	if (line.at == line.end || *line.at == '#')
-		return SIGN_NONE;
-	if (*line.at == ';' && !log_begins(line, ";$"))
-		return SIGN_NONE; /* a comment of TRC, and of too many other things */
-	for (size_t i = 0; i < LOG_FORMATS; i++)
-		if (log_formats[i]->probe && log_formats[i]->probe(line)) {
-			*format = (enum log_format)i;
-			return SIGN_CLEAR;
-		}
-	return SIGN_STRANGE;
+	const char *why = format->refuse ? format->refuse(line) : NULL;
+
+	log->format = format;
+	return why ? error_refuse(log->errors, -EBADMSG, "%s: %s", log->path, why) : 0;
+}
+
+/* Containers, once the format is known. */
+static int open_containers(struct log *log)
+{
+	const int err = log->format->input ? push(log, log->format->input()) : 0;
+
+	return err ? cannot_read(log, err) : 0;
+}
+
+/* NULL: of none, or of any, as comments and empty lines (any). */
+static const struct log_format *format_of(const struct log *log, struct log_text line, bool *any)
+{
+	*any = line.at == line.end || *line.at == '#' ||
+	       (*line.at == ';' && !log_begins(line, ";$")); /* a comment of TRC, and of too many other things */
+	for (size_t i = 0; log->formats[i] && !*any; i++)
+		if (log->formats[i]->probe && log->formats[i]->probe(line))
+			return log->formats[i];
+	return NULL;
+}
+
+static int unknown_format(const struct log *log)
+{
+	char text[256];
+	struct text_out names = text_out(text, sizeof(text));
+
+	for (size_t i = 0; log->formats[i]; i++)
+		text_add(&names, "%s%s", i ? ", " : "", log->formats[i]->name);
+	return error_refuse(log->errors, -EBADMSG, "%s: unknown format; known are %s, also with gzip or zstd",
+			    log->path, text);
 }
 
 /* Reads lines until one has a known format, so that the first one may be damaged. */
 static int find_text_format(struct log *log)
 {
-	enum sign sign = SIGN_NONE;
 	bool strange = false;
 	size_t at = log->begin;
-	char text[256];
-	struct text_out names = text_out(text, sizeof(text));
 
-	while (sign != SIGN_CLEAR) {
+	for (;;) {
+		const size_t before = log->begin;
+		const struct log_format *format;
 		struct log_text line;
-		size_t before = log->begin;
 		int whole = find_line(log, &at, &line);
+		bool any;
 
 		if (whole < 0)
 			return cannot_read(log, whole);
@@ -261,22 +266,14 @@ static int find_text_format(struct log *log)
 			at -= before;
 			continue;
 		}
-		sign = sign_of(trim(line), &log->format);
-		if (sign == SIGN_CLEAR && log->format == LOG_SCREEN && *trim(line).at != '(')
-			return error_refuse(log->errors, -EBADMSG,
-					    "%s: the output of candump has no times: record it with candump -L, or -ta",
-					    log->path);
-		strange = strange || sign == SIGN_STRANGE;
+		format = format_of(log, trim(line), &any);
+		if (format)
+			return take_format(log, format, trim(line));
+		strange = strange || !any;
 		if (!whole)
-			break;
+			return strange ? unknown_format(log) : 0;
 		at = (size_t)(line.end + 1 - log->buffer);
 	}
-	if (sign == SIGN_CLEAR || !strange)
-		return 0;
-	for (size_t i = 0; i < LOG_FORMATS; i++)
-		text_add(&names, "%s%s", i ? ", " : "", log_formats[i]->name);
-	return error_refuse(log->errors, -EBADMSG, "%s: unknown format; known are %s, also with gzip or zstd",
-			    log->path, text);
 }
 
 static int find_format(struct log *log)
@@ -285,13 +282,9 @@ static int find_format(struct log *log)
 
 	if (log->broken)
 		return cannot_read(log, log->broken);
-	if (log->format == LOG_BLF || log->format == LOG_MCAP) /* also if nothing comes out of its containers */
-		return 0;
-	for (size_t i = 0; i < LOG_FORMATS && bytes; i++)
-		if (log_formats[i]->probe_bytes && log_formats[i]->probe_bytes(bytes, log->end - log->begin)) {
-			log->format = (enum log_format)i;
-			return 0;
-		}
+	for (size_t i = 0; log->formats[i] && bytes; i++)
+		if (log->formats[i]->probe_bytes && log->formats[i]->probe_bytes(bytes, log->end - log->begin))
+			return take_format(log, log->formats[i], (struct log_text){ NULL, NULL });
 	return find_text_format(log);
 }
 
@@ -311,7 +304,8 @@ static void begin(struct log *log)
 	log->of.base = 16;
 }
 
-int log_open(struct log *log, const char *path, int flags, struct error_sink *errors)
+int log_open(struct log *log, const char *path, const struct log_format *const *formats, int flags,
+	     struct error_sink *errors)
 {
 	static struct error_sink nowhere;
 	const bool standard = !strcmp(path, "-");
@@ -319,6 +313,8 @@ int log_open(struct log *log, const char *path, int flags, struct error_sink *er
 
 	memset(log, 0, offsetof(struct log, buffer));
 	begin(log);
+	log->formats = formats;
+	log->format = formats[0];
 	log->path = standard ? "standard input" : path;
 	log->strict = flags & LOG_STRICT;
 	log->errors = errors ? errors : &nowhere;
@@ -326,8 +322,11 @@ int log_open(struct log *log, const char *path, int flags, struct error_sink *er
 	if (log->fd < 0)
 		return cannot_read(log, -errno);
 	log->start = lseek(log->fd, 0, SEEK_CUR);
-	err = open_inputs(log);
-	err = err ? cannot_read(log, err) : find_format(log);
+	err = open_compressed(log);
+	if (!err)
+		err = find_format(log);
+	if (!err)
+		err = open_containers(log);
 	if (err)
 		log_close(log);
 	return err;
@@ -383,7 +382,7 @@ static int next_record(struct log *log, struct log_record *r)
 		const char *wrong;
 
 		log->line++;
-		wrong = log_formats[log->format]->read_record(log, r);
+		wrong = log->format->read_record(log, r);
 		if (log->broken)
 			return cannot_read(log, log->broken);
 		if (wrong == log_end) {
@@ -398,7 +397,7 @@ static int next_record(struct log *log, struct log_record *r)
 
 int log_next(struct log *log, struct log_record *r)
 {
-	const struct log_format_row *row = log_formats[log->format];
+	const struct log_format *row = log->format;
 	struct log_text line;
 	int status;
 
@@ -435,6 +434,6 @@ int log_rewind(struct log *log)
 	if (lseek(log->fd, log->start, SEEK_SET) < 0)
 		return -errno;
 	begin(log);
-	err = open_inputs(log);
-	return err ? cannot_read(log, err) : 0;
+	err = open_compressed(log);
+	return err ? err : open_containers(log);
 }

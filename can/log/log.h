@@ -1,15 +1,15 @@
 /* log.h: recorded frames, read and written.
  *
  * Read: candump -L (also what candump -l writes), what candump prints on the screen with -t, Vector ASC and BLF,
- * PCAN TRC 1.0 to 2.1, CSV of python-can and of IXXAT, pcap and pcapng of SocketCAN, in the CAN tools also MCAP with
- * frames of endplate_msgs or can_msgs, each plain or compressed by gzip or zstd; the first bytes decide which.
+ * PCAN TRC 1.0 to 2.1, CSV of python-can and of IXXAT, pcap and pcapng of SocketCAN, and of log_formats_all also MCAP
+ * with frames of endplate_msgs or can_msgs, each plain or compressed by gzip or zstd; the first bytes decide which.
  * Written: log_writer.h.  Files of any length stream through one buffer; only a compressed file, BLF and MCAP allocate
  * memory, when they are opened, and for a larger container or chunk.
  *
  *	struct log log;
  *	struct log_record r;
  *
- *	if (log_open(&log, path, 0, &errors))
+ *	if (log_open(&log, path, log_formats_plain, 0, &errors))
  *		...
  *	while ((status = log_next(&log, &r)) > 0)
  *		...
@@ -38,20 +38,11 @@
 #define LOG_LINE_MAX 512  /* bytes of a line; a longer one is damaged */
 #define LOG_ERRORS_MAX 20 /* damaged lines that are reported one by one */
 
-/* The rows of log_formats. */
-enum log_format {
-	LOG_CANDUMP,
-	LOG_SCREEN, /* candump without -L */
-	LOG_ASC,
-	LOG_TRC,
-	LOG_CSV,
-	LOG_IXXAT,
-	LOG_BLF,
-	LOG_PCAP,
-	LOG_PCAPNG,
-	LOG_MCAP,
-	LOG_FORMATS
-};
+struct log_format;
+
+/* Tables of formats (log_formats.h), which end with NULL.  A program has those in it that it names: drivers, which lock
+ * their memory, take the plain ones; all of them have MCAP and its compression, too. */
+extern const struct log_format *const log_formats_plain[], *const log_formats_all[];
 
 /* ASC, TRC and BLF give the start of the recording in local time, which is taken for the local time here; without it
  * times count from 0.  An error on the bus becomes 20000080#0000000000000000, whatever details they have, as in
@@ -69,7 +60,7 @@ struct log_record {
 struct log_input;
 
 struct log {
-	enum log_format format;
+	const struct log_format *format;
 	uint64_t line;	   /* last one read; of a binary file the record */
 	uint64_t damaged;  /* lines that were skipped */
 	uint64_t backward; /* records with a stamp before the one before them */
@@ -77,6 +68,7 @@ struct log {
 
 	/* private */
 	const char *path;
+	const struct log_format *const *formats;
 	bool strict;
 	struct error_sink *errors;
 	int fd;
@@ -116,8 +108,9 @@ struct log {
 #define LOG_STRICT 1 /* the first damaged line ends it */
 
 /* "-" is standard input.  0, or -errno with a line in errors: -EBADMSG if the format is not known.  An empty file is
- * a log without records.  errors (may be NULL) and path are kept. */
-int log_open(struct log *log, const char *path, int flags, struct error_sink *errors);
+ * a log without records.  errors (may be NULL), formats and path are kept. */
+int log_open(struct log *log, const char *path, const struct log_format *const *formats, int flags,
+	     struct error_sink *errors);
 void log_close(struct log *log);
 
 /* 1: a record; 0: the end; -EBADMSG: damaged, and the log is strict; other -errno: it cannot be read any further, and a

@@ -317,9 +317,9 @@ static void put_date(struct log_writer *w, const char *before, int64_t t_ns)
 
 	if (!localtime_r(&s, &wall))
 		return;
-	log_writer_print(w, "%s %.3s %.3s %02d %02d:%02d:%02d.%03d %s %d\n", before, days + 3 * wall.tm_wday,
-			 months + 3 * wall.tm_mon, wall.tm_mday, (wall.tm_hour + 11) % 12 + 1, wall.tm_min, wall.tm_sec,
-			 (int)(t_ns % NS_PER_S / NS_PER_MS), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
+	log_put_text(w, "%s %.3s %.3s %02d %02d:%02d:%02d.%03d %s %d\n", before, days + 3 * wall.tm_wday,
+		     months + 3 * wall.tm_mon, wall.tm_mday, (wall.tm_hour + 11) % 12 + 1, wall.tm_min, wall.tm_sec,
+		     (int)(t_ns % NS_PER_S / NS_PER_MS), wall.tm_hour < 12 ? "am" : "pm", wall.tm_year + 1900);
 }
 
 /* Both dates are that of the first frame, in whole milliseconds, which is as exact as they are; stamps count from
@@ -327,53 +327,53 @@ static void put_date(struct log_writer *w, const char *before, int64_t t_ns)
  * Times that are not of the epoch have no date. */
 static void asc_begin(struct log_writer *w, const struct log_record *first)
 {
-	const bool dated = log_writer_dated(first->t_ns);
+	const bool dated = log_put_dated(first->t_ns);
 
 	w->start_ns = dated ? first->t_ns / 1000000 * 1000000 : 0;
 	if (dated)
 		put_date(w, "date", w->start_ns);
-	log_writer_print(w, "base hex  timestamps absolute\ninternal events logged\n// version 9.0.0\n");
+	log_put_text(w, "base hex  timestamps absolute\ninternal events logged\n// version 9.0.0\n");
 	if (!dated)
 		return;
 	put_date(w, "Begin Triggerblock", w->start_ns);
-	log_writer_print(w, "   0.000000 Start of measurement\n");
+	log_put_text(w, "   0.000000 Start of measurement\n");
 }
 
 static void put_fd(struct log_writer *w, const struct frame *f, unsigned int channel, const char *direction)
 {
 	const unsigned int brs = f->flags & FRAME_BRS ? 1 : 0, esi = f->flags & FRAME_ESI ? 1 : 0;
 
-	log_writer_print(w, "CANFD %3u %-4s %8X%s  %u %u %x %2u", channel, direction, frame_id(f),
-			 f->id & FRAME_EXT ? "x" : "", brs, esi, frame_code(f), f->len);
-	log_writer_data(w, f);
-	log_writer_print(w, " 0 0 %X 0 0 0 0 0\n", FLAG_FD | brs << 13 | esi << 14);
+	log_put_text(w, "CANFD %3u %-4s %8X%s  %u %u %x %2u", channel, direction, frame_id(f),
+		     f->id & FRAME_EXT ? "x" : "", brs, esi, frame_code(f), f->len);
+	log_put_data(w, f);
+	log_put_text(w, " 0 0 %X 0 0 0 0 0\n", FLAG_FD | brs << 13 | esi << 14);
 }
 
 static void asc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	const char *direction = r->direction == 'T' ? "Tx" : "Rx";
-	const int64_t ns = log_writer_since(w, r->t_ns);
+	const int64_t ns = log_put_since(w, r->t_ns);
 	const struct frame *f = &r->frame;
 
-	log_writer_print(w, "%4lld.%06lld ", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / NS_PER_US));
+	log_put_text(w, "%4lld.%06lld ", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / NS_PER_US));
 	if (f->id & FRAME_ERR) {
-		log_writer_print(w, "%u  ErrorFrame\n", channel);
+		log_put_text(w, "%u  ErrorFrame\n", channel);
 	} else if (f->flags & FRAME_FD) {
 		put_fd(w, f, channel, direction);
 	} else {
-		log_writer_print(w, "%u  %X%-8s %s   %c %x", channel, frame_id(f), f->id & FRAME_EXT ? "x" : "",
-				 direction, f->id & FRAME_RTR ? 'r' : 'd', frame_code(f));
-		log_writer_data(w, f);
-		log_writer_add(w, "\n", 1);
+		log_put_text(w, "%u  %X%-8s %s   %c %x", channel, frame_id(f), f->id & FRAME_EXT ? "x" : "", direction,
+			     f->id & FRAME_RTR ? 'r' : 'd', frame_code(f));
+		log_put_data(w, f);
+		log_put(w, "\n", 1);
 	}
 }
 
 static void asc_end(struct log_writer *w)
 {
-	log_writer_print(w, "End TriggerBlock\n");
+	log_put_text(w, "End TriggerBlock\n");
 }
 
-const struct log_format_row log_asc_format = {
+const struct log_format log_asc_format = {
 	.name = "Vector ASC",
 	.suffix = ".asc",
 	.probe = asc_probe,

@@ -9,6 +9,7 @@
 
 #include "can/log/log_blf.h"
 #include "can/log/log_formats.h"
+#include "can/log/log_input.h"
 
 #define ID_EXT 0x80000000u
 #define REMOTE 0x80
@@ -33,6 +34,11 @@ struct body {
 static const char too_short[] = "the object is shorter than its type requires";
 
 /* ---- the header of the file ---- */
+
+static bool blf_probe(const unsigned char *bytes, size_t n)
+{
+	return n >= 4 && !memcmp(bytes, "LOGG", 4);
+}
 
 /* Year, month, day of the week, day, hour, minute, second, millisecond. */
 static int64_t system_time(const unsigned char *b)
@@ -227,10 +233,11 @@ static const char *blf_record(struct log *log, struct log_record *r)
 	return wrong;
 }
 
-/* log_open knows it by its containers. */
-const struct log_format_row log_blf_format = {
+const struct log_format log_blf_format = {
 	.name = "Vector BLF",
 	.suffix = ".blf",
+	.probe_bytes = blf_probe,
+	.input = log_blf_input,
 	.read_record = blf_record,
 	.begin = log_blf_begin,
 	.put = log_blf_put,

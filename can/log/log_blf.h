@@ -2,7 +2,7 @@
 #ifndef CAN_LOG_LOG_BLF_H
 #define CAN_LOG_LOG_BLF_H
 
-#include "can/log/log_writer.h"
+#include "can/log/log_put.h"
 
 #define BLF_FILE_HEADER 144 /* bytes of the header that we write */
 #define BLF_BASE 16	    /* of an object: "LOBJ", header size, version, object size, type */

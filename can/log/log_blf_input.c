@@ -32,11 +32,6 @@ struct blf {
 	z_stream z;
 };
 
-bool log_blf_probe(const unsigned char *bytes, size_t n)
-{
-	return n >= 4 && !memcmp(bytes, "LOGG", 4);
-}
-
 /* Gathers n bytes in head.  1; 0: the file ends within them; or -errno. */
 static int gather(struct blf *b, size_t n)
 {

@@ -13,7 +13,7 @@ static void put_system_time(unsigned char *to, int64_t t_ns)
 	const time_t s = (time_t)(t_ns / NS_PER_S);
 	struct tm wall;
 
-	if (!log_writer_dated(t_ns) || !localtime_r(&s, &wall))
+	if (!log_put_dated(t_ns) || !localtime_r(&s, &wall))
 		return;
 	frame_put_le(to, (uint64_t)wall.tm_year + 1900, 2);
 	frame_put_le(to + 2, (uint64_t)wall.tm_mon + 1, 2);
@@ -67,9 +67,9 @@ static void end_container(struct log_writer *w)
 	base(head, BLF_BASE, (uint32_t)(BLF_CONTAINER + n), BLF_LOG_CONTAINER);
 	frame_put_le(head + 16, BLF_ZLIB, 2);
 	frame_put_le(head + 24, (uint32_t)w->held, 4);
-	log_writer_add(w, head, sizeof(head));
-	log_writer_add(w, packed, n);
-	log_writer_add(w, "\0\0\0", n % 4); /* as many bytes as others write */
+	log_put(w, head, sizeof(head));
+	log_put(w, packed, n);
+	log_put(w, "\0\0\0", n % 4); /* as many bytes as others write */
 	w->unpacked += BLF_CONTAINER + w->held;
 	w->held = 0;
 }
@@ -95,15 +95,15 @@ void log_blf_begin(struct log_writer *w, const struct log_record *first)
 {
 	unsigned char header[BLF_FILE_HEADER];
 
-	w->start_ns = log_writer_dated(first->t_ns) ? first->t_ns / 1000000 * 1000000 : 0;
+	w->start_ns = log_put_dated(first->t_ns) ? first->t_ns / 1000000 * 1000000 : 0;
 	file_header(w, header, false);
-	log_writer_add(w, header, sizeof(header));
+	log_put(w, header, sizeof(header));
 }
 
 void log_blf_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	const struct frame *f = &r->frame;
-	const int64_t ns = log_writer_since(w, r->t_ns);
+	const int64_t ns = log_put_since(w, r->t_ns);
 	unsigned char body[84] = { 0 };
 
 	frame_put_le(body, channel, 2);
@@ -131,5 +131,5 @@ void log_blf_end(struct log_writer *w)
 
 	end_container(w);
 	file_header(w, header, true);
-	log_writer_again(w, header, sizeof(header));
+	log_put_again(w, header, sizeof(header));
 }

@@ -113,7 +113,7 @@ static void candump_put(struct log_writer *w, const struct log_record *r, unsign
 		text[len++] = r->direction;
 		text[len++] = '\n';
 	}
-	log_writer_add(w, text, len);
+	log_put(w, text, len);
 }
 
 size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames)
@@ -121,7 +121,7 @@ size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames
 	return (size_t)snprintf(text, LOG_WRITE_MAX, "# %.*s: %" PRIu64 " frames lost\n", LOG_BUS_MAX - 1, bus, frames);
 }
 
-const struct log_format_row log_candump_format = {
+const struct log_format log_candump_format = {
 	.name = "candump -L",
 	.suffix = ".log",
 	.probe = candump_probe,

@@ -125,7 +125,7 @@ static const char *csv_line(struct log *log, struct log_record *r, struct log_te
 static void csv_begin(struct log_writer *w, const struct log_record *first)
 {
 	(void)first;
-	log_writer_print(w, HEADER "\n");
+	log_put_text(w, HEADER "\n");
 }
 
 static void csv_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
@@ -136,14 +136,14 @@ static void csv_put(struct log_writer *w, const struct log_record *r, unsigned i
 	const int64_t ns = r->t_ns > 0 ? r->t_ns : 0;
 
 	(void)channel;
-	log_writer_print(w, "%lld.%09lld,0x%x,%d,%d,%d,%u,", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S),
-			 error ? 0 : frame_id(f), f->id & FRAME_EXT ? 1 : 0, f->id & FRAME_RTR ? 1 : 0, error,
-			 error ? 0 : f->len);
-	log_writer_add(w, data, base64_write(data, f->data, error ? 0 : frame_data_len(f)));
-	log_writer_add(w, "\n", 1);
+	log_put_text(w, "%lld.%09lld,0x%x,%d,%d,%d,%u,", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S),
+		     error ? 0 : frame_id(f), f->id & FRAME_EXT ? 1 : 0, f->id & FRAME_RTR ? 1 : 0, error,
+		     error ? 0 : f->len);
+	log_put(w, data, base64_write(data, f->data, error ? 0 : frame_data_len(f)));
+	log_put(w, "\n", 1);
 }
 
-const struct log_format_row log_csv_format = {
+const struct log_format log_csv_format = {
 	.name = "CSV of python-can",
 	.suffix = ".csv",
 	.probe = csv_probe,

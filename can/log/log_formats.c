@@ -1,9 +1,29 @@
-/* log_formats.c: the table of formats. */
+/* log_formats.c: the formats that every program has. */
 #include "can/log/log_formats.h"
+#include "can/log/log_mcap.h"
 
-const struct log_format_row *const log_formats[LOG_FORMATS] = {
-	[LOG_CANDUMP] = &log_candump_format, [LOG_SCREEN] = &log_screen_format, [LOG_ASC] = &log_asc_format,
-	[LOG_TRC] = &log_trc_format,	     [LOG_CSV] = &log_csv_format,	[LOG_IXXAT] = &log_ixxat_format,
-	[LOG_BLF] = &log_blf_format,	     [LOG_PCAP] = &log_pcap_format,	[LOG_PCAPNG] = &log_pcapng_format,
-	[LOG_MCAP] = &log_mcap_format,
+static const char *mcap_refuse(struct log_text line)
+{
+	(void)line;
+	return "MCAP, which only the CAN tools read: let canconvert write another format";
+}
+
+static const struct log_format mcap_unread = {
+	.name = "MCAP",
+	.probe_bytes = log_mcap_probe,
+	.refuse = mcap_refuse,
+};
+
+const struct log_format *const log_formats_plain[] = {
+	&log_candump_format,
+	&log_screen_format,
+	&log_asc_format,
+	&log_trc_format,
+	&log_csv_format,
+	&log_ixxat_format,
+	&log_blf_format,
+	&log_pcap_format,
+	&log_pcapng_format,
+	&mcap_unread,
+	NULL,
 };

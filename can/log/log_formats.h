@@ -2,13 +2,13 @@
  *
  * Each format is a row at the end of its file.  A text format is known by a line and reads lines; a binary format is
  * known by its first bytes and reads records; see log_parse.h.  A format that is written has put, and begin and end as
- * far as it needs them; see log_writer.h.
+ * far as it needs them; see log_put.h.
  */
 #ifndef CAN_LOG_LOG_FORMATS_H
 #define CAN_LOG_LOG_FORMATS_H
 
 #include "can/log/log_parse.h"
-#include "can/log/log_writer.h"
+#include "can/log/log_put.h"
 
 /* Properties of frames that a format cannot hold. */
 #define LOG_NO_FD 1
@@ -20,11 +20,14 @@
 #define LOG_NO_CODES 64	   /* length codes above 8 of classic frames */
 #define LOG_NO_PAST 128	   /* stamps before that of the first frame */
 
-struct log_format_row {
+struct log_format {
 	const char *name;
 	const char *suffix;
 	bool (*probe)(struct log_text line);
 	bool (*probe_bytes)(const unsigned char *bytes, size_t n);
+	/* Why the log is not read although its format is known, by the line that showed it.  NULL: it is read. */
+	const char *(*refuse)(struct log_text line);
+	struct log_input *(*input)(void); /* what unpacks the records; NULL: they lie in the file as they are */
 	const char *(*read_line)(struct log *log, struct log_record *r, struct log_text line);
 	const char *(*read_record)(struct log *log, struct log_record *r);
 
@@ -35,9 +38,7 @@ struct log_format_row {
 	unsigned int lacks;
 };
 
-extern const struct log_format_row *const log_formats[LOG_FORMATS];
-
-extern const struct log_format_row log_candump_format, log_screen_format, log_asc_format, log_trc_format,
-	log_csv_format, log_ixxat_format, log_blf_format, log_pcap_format, log_pcapng_format, log_mcap_format;
+extern const struct log_format log_candump_format, log_screen_format, log_asc_format, log_trc_format, log_csv_format,
+	log_ixxat_format, log_blf_format, log_pcap_format, log_pcapng_format, log_mcap_format;
 
 #endif

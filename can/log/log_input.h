@@ -29,15 +29,12 @@ struct log_input {
 /* Do the first bytes say so? */
 bool log_gzip_probe(const unsigned char *bytes, size_t n);
 bool log_zstd_probe(const unsigned char *bytes, size_t n);
-bool log_blf_probe(const unsigned char *bytes, size_t n);
-bool log_mcap_probe(const unsigned char *bytes, size_t n);
 
 /* NULL: no memory.  log_input_start gives it its bytes. */
 struct log_input *log_gzip_input(void);
 struct log_input *log_zstd_input(void);
 struct log_input *log_blf_input(void);
-/* NULL where the program is linked without it (Makefile): drivers, which lock their memory, read no MCAP. */
-struct log_input *log_mcap_input(void) __attribute__((weak));
+struct log_input *log_mcap_input(void);
 
 /* Puts it on top of fd, or of below, with the n bytes (at most LOG_INPUT_BYTES) that were read of that. */
 void log_input_start(struct log_input *in, int fd, struct log_input *below, const void *bytes, size_t n);

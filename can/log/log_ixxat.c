@@ -143,28 +143,28 @@ static const char *ixxat_line(struct log *log, struct log_record *r, struct log_
 
 static void ixxat_begin(struct log_writer *w, const struct log_record *first)
 {
-	w->start_ns = log_writer_dated(first->t_ns) ? first->t_ns : 0;
-	log_writer_print(w, "ASCII Trace IXXAT MiniMon V3\n%s\n", columns);
+	w->start_ns = log_put_dated(first->t_ns) ? first->t_ns : 0;
+	log_put_text(w, "ASCII Trace IXXAT MiniMon V3\n%s\n", columns);
 }
 
 static void ixxat_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
-	const int64_t us = log_writer_since(w, r->t_ns) / 1000;
+	const int64_t us = log_put_since(w, r->t_ns) / 1000;
 	const struct frame *f = &r->frame;
 	const unsigned int n = frame_data_len(f);
 
 	(void)channel;
-	log_writer_print(w, "\"%02lld:%02lld:%02lld.%06lld\",\"%X\",\"%s\",\"%s\",\"", (long long)(us / 3600000000),
-			 (long long)(us / 60000000 % 60), (long long)(us / 1000000 % 60), (long long)(us % 1000000),
-			 frame_id(f), f->id & FRAME_EXT ? "Ext" : "Std", f->id & FRAME_RTR ? "Rtr" : "");
+	log_put_text(w, "\"%02lld:%02lld:%02lld.%06lld\",\"%X\",\"%s\",\"%s\",\"", (long long)(us / 3600000000),
+		     (long long)(us / 60000000 % 60), (long long)(us / 1000000 % 60), (long long)(us % 1000000),
+		     frame_id(f), f->id & FRAME_EXT ? "Ext" : "Std", f->id & FRAME_RTR ? "Rtr" : "");
 	if (f->id & FRAME_RTR)
-		log_writer_print(w, "Remote request DLC=%u", f->len);
+		log_put_text(w, "Remote request DLC=%u", f->len);
 	for (unsigned int i = 0; i < n; i++)
-		log_writer_print(w, i ? " %02X" : "%02X", f->data[i]);
-	log_writer_print(w, "\"\n");
+		log_put_text(w, i ? " %02X" : "%02X", f->data[i]);
+	log_put_text(w, "\"\n");
 }
 
-const struct log_format_row log_ixxat_format = {
+const struct log_format log_ixxat_format = {
 	.name = "CSV of IXXAT",
 	.suffix = ".ixxat.csv",
 	.probe = ixxat_probe,

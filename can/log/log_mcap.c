@@ -5,11 +5,6 @@
 #include "can/log/log_input.h"
 #include "can/log/log_mcap.h"
 
-bool log_mcap_probe(const unsigned char *bytes, size_t n)
-{
-	return n >= 4 && !memcmp(bytes, "\x89MCA", 4);
-}
-
 static const char *mcap_record(struct log *log, struct log_record *r)
 {
 	const unsigned char *bytes = log_bytes(log, sizeof(struct log_mcap_item));
@@ -32,9 +27,11 @@ static const char *mcap_record(struct log *log, struct log_record *r)
 	return NULL;
 }
 
-const struct log_format_row log_mcap_format = {
+const struct log_format log_mcap_format = {
 	.name = "MCAP",
 	.suffix = ".mcap",
+	.probe_bytes = log_mcap_probe,
+	.input = log_mcap_input,
 	.read_record = mcap_record,
 	.begin = log_mcap_begin,
 	.put = log_mcap_put,

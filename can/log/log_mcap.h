@@ -1,12 +1,13 @@
 /* log_mcap.h: between the parts of MCAP logs.  Only for log*.c.
  *
- * The input (log_mcap_input) unpacks an MCAP file and gives a struct log_mcap_item for each frame in it.  It and the
- * writer are not in drivers, which lock their memory: they are linked to the CAN tools only (Makefile).
+ * The input (log_mcap_input) unpacks an MCAP file and gives a struct log_mcap_item for each frame in it.
  */
 #ifndef CAN_LOG_LOG_MCAP_H
 #define CAN_LOG_LOG_MCAP_H
 
-#include "can/log/log_writer.h"
+#include <string.h>
+
+#include "can/log/log_put.h"
 
 struct log_mcap_item {
 	int64_t t_ns;
@@ -18,9 +19,14 @@ struct log_mcap_item {
 };
 _Static_assert(sizeof(struct log_mcap_item) == 104, "without padding");
 
-/* NULL where the program is linked without them: drivers write no MCAP. */
-void log_mcap_begin(struct log_writer *w, const struct log_record *first) __attribute__((weak));
-void log_mcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel) __attribute__((weak));
-void log_mcap_end(struct log_writer *w) __attribute__((weak));
+static inline bool log_mcap_probe(const unsigned char *bytes, size_t n)
+{
+	return n >= 4 && !memcmp(bytes, "\x89MCA", 4);
+}
+
+/* log_mcap_write.c */
+void log_mcap_begin(struct log_writer *w, const struct log_record *first);
+void log_mcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
+void log_mcap_end(struct log_writer *w);
 
 #endif

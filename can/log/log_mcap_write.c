@@ -13,7 +13,7 @@
 
 static int add_bytes(void *to, const void *bytes, size_t len)
 {
-	log_writer_add(to, bytes, len);
+	log_put(to, bytes, len);
 	return 0;
 }
 

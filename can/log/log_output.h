@@ -11,11 +11,9 @@ struct log_output {
 	int fd;
 };
 
-/* NULL: no memory. */
+/* NULL: no memory.  Only log_writer.c names them, since the compressor of zstd has half a megabyte. */
 struct log_output *log_gzip_output(void);
-/* NULL where the program is linked without it (Makefile): drivers, which lock their memory, write no compressed logs,
- * and the compressor has half a megabyte. */
-struct log_output *log_zstd_output(void) __attribute__((weak));
+struct log_output *log_zstd_output(void);
 
 /* Writes all of it.  0 or -errno. */
 int log_output_fd(int fd, const void *bytes, size_t n);

@@ -127,7 +127,7 @@ void log_pcap_numbers(struct log_writer *w, const uint32_t *numbers, size_t n)
 		unsigned char b[4];
 
 		frame_put_le(b, numbers[i], sizeof(b));
-		log_writer_add(w, b, sizeof(b));
+		log_put(w, b, sizeof(b));
 	}
 }
 
@@ -145,10 +145,10 @@ static void pcap_put(struct log_writer *w, const struct log_record *r, unsigned 
 
 	(void)channel;
 	LOG_PCAP_NUMBERS(w, (uint32_t)(ns / NS_PER_S), (uint32_t)(ns % NS_PER_S), n, n);
-	log_writer_add(w, packet, n);
+	log_put(w, packet, n);
 }
 
-const struct log_format_row log_pcap_format = {
+const struct log_format log_pcap_format = {
 	.name = "pcap of SocketCAN",
 	.suffix = ".pcap",
 	.probe_bytes = pcap_probe,

@@ -231,8 +231,8 @@ static void put_interface(struct log_writer *w, const char *name)
 	const uint32_t n = (uint32_t)strlen(name), len = 20 + 4 + (n + 3) / 4 * 4 + 8 + 4;
 
 	LOG_PCAP_NUMBERS(w, INTERFACE, len, LOG_PCAP_LINK_TYPE, LOG_PCAP_PACKET, OPTION_NAME | n << 16);
-	log_writer_add(w, name, n);
-	log_writer_add(w, "\0\0\0", (4 - n % 4) % 4);
+	log_put(w, name, n);
+	log_put(w, "\0\0\0", (4 - n % 4) % 4);
 	LOG_PCAP_NUMBERS(w, OPTION_RESOLUTION | 1 << 16, 9, 0, len);
 }
 
@@ -249,13 +249,13 @@ static void pcapng_put(struct log_writer *w, const struct log_record *r, unsigne
 	while (strcmp(w->buses[interface].name, r->bus) != 0)
 		interface++;
 	LOG_PCAP_NUMBERS(w, PACKET, len, interface, (uint32_t)(ns >> 32), (uint32_t)ns, n, n);
-	log_writer_add(w, packet, n);
+	log_put(w, packet, n);
 	if (r->direction)
 		LOG_PCAP_NUMBERS(w, OPTION_FLAGS | 4 << 16, r->direction == 'R' ? 1 : 2, 0);
 	LOG_PCAP_NUMBERS(w, len);
 }
 
-const struct log_format_row log_pcapng_format = {
+const struct log_format log_pcapng_format = {
 	.name = "pcapng of SocketCAN",
 	.suffix = ".pcapng",
 	.probe_bytes = pcapng_probe,

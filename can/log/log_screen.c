@@ -40,6 +40,11 @@ bool log_screen_probe(struct log_text line)
 	return false;
 }
 
+static const char *screen_refuse(struct log_text line)
+{
+	return *line.at == '(' ? NULL : "the output of candump has no times: record it with candump -L, or -ta";
+}
+
 /* ---- times ---- */
 
 /* 2026-11-17 05:14:43.160123 */
@@ -240,9 +245,10 @@ static const char *screen_line(struct log *log, struct log_record *r, struct log
 	return NULL;
 }
 
-const struct log_format_row log_screen_format = {
+const struct log_format log_screen_format = {
 	.name = "candump -t",
 	.suffix = ".txt",
 	.probe = log_screen_probe,
+	.refuse = screen_refuse,
 	.read_line = screen_line,
 };

@@ -281,45 +281,45 @@ static void put_start(struct log_writer *w, int64_t t_ns)
 	days = ns / 86400 + EPOCH_DAYS;
 	ns = ns % 86400 * NS_PER_S + t_ns % NS_PER_S;
 	/* 14 digits are 864 ps. */
-	log_writer_print(w, ";$STARTTIME=%lld.%014llu\r\n", (long long)days,
-			 (unsigned long long)((unsigned __int128)ns * 100000000000000 / 86400000000000));
+	log_put_text(w, ";$STARTTIME=%lld.%014llu\r\n", (long long)days,
+		     (unsigned long long)((unsigned __int128)ns * 100000000000000 / 86400000000000));
 }
 
 static void trc_begin(struct log_writer *w, const struct log_record *first)
 {
-	const bool dated = log_writer_dated(first->t_ns);
+	const bool dated = log_put_dated(first->t_ns);
 
 	w->start_ns = dated ? first->t_ns / NS_PER_S * NS_PER_S : 0;
-	log_writer_print(w, ";$FILEVERSION=2.1\r\n");
+	log_put_text(w, ";$FILEVERSION=2.1\r\n");
 	if (dated)
 		put_start(w, w->start_ns);
-	log_writer_print(w, ";$COLUMNS=N,O,T,B,I,d,R,L,D\r\n");
+	log_put_text(w, ";$COLUMNS=N,O,T,B,I,d,R,L,D\r\n");
 }
 
 static void trc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
 {
 	static const char *const fd[] = { "FD", "FB", "FE", "BI" };
-	const int64_t ns = log_writer_since(w, r->t_ns);
+	const int64_t ns = log_put_since(w, r->t_ns);
 	const char *direction = r->direction == 'T' ? "Tx" : "Rx";
 	const struct frame *f = &r->frame;
 
-	log_writer_print(w, "%7llu %6lld.%03lld ", (unsigned long long)w->records + 1, (long long)(ns / 1000000),
-			 (long long)(ns % 1000000 / 1000));
+	log_put_text(w, "%7llu %6lld.%03lld ", (unsigned long long)w->records + 1, (long long)(ns / 1000000),
+		     (long long)(ns % 1000000 / 1000));
 	if (f->id & FRAME_ERR) {
-		log_writer_print(w, "ER %u         - %s -  5    00 00 00 00 00\r\n", channel, direction);
+		log_put_text(w, "ER %u         - %s -  5    00 00 00 00 00\r\n", channel, direction);
 		return;
 	}
-	log_writer_print(w, "%s %u  %*s%0*X %s -  %-4u",
-			 f->flags & FRAME_FD ? fd[f->flags & 3]
-			 : f->id & FRAME_RTR ? "RR"
-					     : "DT",
-			 channel, f->id & FRAME_EXT ? 0 : 4, "", f->id & FRAME_EXT ? 8 : 4, frame_id(f), direction,
-			 frame_code(f));
-	log_writer_data(w, f);
-	log_writer_print(w, "\r\n");
+	log_put_text(w, "%s %u  %*s%0*X %s -  %-4u",
+		     f->flags & FRAME_FD ? fd[f->flags & 3]
+		     : f->id & FRAME_RTR ? "RR"
+					 : "DT",
+		     channel, f->id & FRAME_EXT ? 0 : 4, "", f->id & FRAME_EXT ? 8 : 4, frame_id(f), direction,
+		     frame_code(f));
+	log_put_data(w, f);
+	log_put_text(w, "\r\n");
 }
 
-const struct log_format_row log_trc_format = {
+const struct log_format log_trc_format = {
 	.name = "PCAN TRC",
 	.suffix = ".trc",
 	.probe = trc_probe,

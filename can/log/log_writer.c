@@ -1,7 +1,6 @@
 /* log_writer.c: writes recorded frames in any format: the file, its format, its buses, what has no place. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,91 +11,8 @@
 #include "can/bus/frame_error.h"
 #include "can/log/log_formats.h"
 #include "can/log/log_output.h"
-#include "config/base/ns.h"
+#include "can/log/log_writer.h"
 #include "config/base/text.h"
-
-#define DATED_NS (INT64_C(100000000) * NS_PER_S) /* stamps above are of the epoch, since 1973 */
-
-/* ---- bytes ---- */
-
-int log_output_fd(int fd, const void *bytes, size_t n)
-{
-	const char *at = bytes;
-
-	while (n) {
-		ssize_t done = write(fd, at, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		at += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static void flush(struct log_writer *w, bool last)
-{
-	if (!w->failed)
-		w->failed = w->output ? w->output->put(w->output, w->bytes, w->n, last)
-				      : log_output_fd(w->fd, w->bytes, w->n);
-	w->n = 0;
-}
-
-void log_writer_add(struct log_writer *w, const void *bytes, size_t n)
-{
-	const unsigned char *from = bytes;
-
-	w->total += n;
-	while (n) {
-		size_t part = sizeof(w->bytes) - w->n < n ? sizeof(w->bytes) - w->n : n;
-
-		memcpy(w->bytes + w->n, from, part);
-		w->n += part;
-		from += part;
-		n -= part;
-		if (w->n == sizeof(w->bytes))
-			flush(w, false);
-	}
-}
-
-void log_writer_print(struct log_writer *w, const char *fmt, ...)
-{
-	char text[LOG_LINE_MAX];
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	log_writer_add(w, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
-}
-
-void log_writer_again(struct log_writer *w, const void *bytes, size_t n)
-{
-	flush(w, false);
-	if (!w->failed && !w->output && lseek(w->fd, 0, SEEK_SET) == 0)
-		w->failed = log_output_fd(w->fd, bytes, n);
-}
-
-/* ---- for formats ---- */
-
-bool log_writer_dated(int64_t t_ns)
-{
-	return t_ns >= DATED_NS;
-}
-
-int64_t log_writer_since(const struct log_writer *w, int64_t t_ns)
-{
-	return t_ns > w->start_ns ? t_ns - w->start_ns : 0;
-}
-
-void log_writer_data(struct log_writer *w, const struct frame *f)
-{
-	for (unsigned int i = 0, n = frame_data_len(f); i < n; i++)
-		log_writer_print(w, " %02X", f->data[i]);
-}
 
 /* ---- the file ---- */
 
@@ -115,33 +31,28 @@ static size_t bare(const char *path)
 	return ends(path, len, ".gz") ? len - 3 : ends(path, len, ".zst") ? len - 4 : len;
 }
 
-int log_writer_format(const char *path, enum log_format *format, struct error_sink *errors)
+const struct log_format *log_writer_format(const char *path, struct error_sink *errors)
 {
 	const size_t len = bare(path);
 	char text[160];
 	struct text_out known = text_out(text, sizeof(text));
-	int best = -1;
+	const struct log_format *best = NULL;
 
-	if (!strcmp(path, "-")) {
-		*format = LOG_CANDUMP;
-		return 0;
-	}
-	for (int i = 0; i < LOG_FORMATS; i++) {
-		const struct log_format_row *row = log_formats[i];
+	if (!strcmp(path, "-"))
+		return &log_candump_format;
+	for (size_t i = 0; log_formats_all[i]; i++) {
+		const struct log_format *row = log_formats_all[i];
 
 		if (!row->put)
 			continue;
 		text_add(&known, "%s%s", known.len ? ", " : "", row->suffix);
-		if (ends(path, len, row->suffix) &&
-		    (best < 0 || strlen(row->suffix) > strlen(log_formats[best]->suffix)))
-			best = i;
+		if (ends(path, len, row->suffix) && (!best || strlen(row->suffix) > strlen(best->suffix)))
+			best = row;
 	}
-	if (best < 0)
-		return error_refuse(errors, -EINVAL,
-				    "%s: the suffix decides the format: use one of %s, perhaps with .gz or .zst", path,
-				    text);
-	*format = (enum log_format)best;
-	return 0;
+	if (!best)
+		error_add(errors, "%s: the suffix decides the format: use one of %s, perhaps with .gz or .zst", path,
+			  text);
+	return best;
 }
 
 static int cannot_write(struct log_writer *w, int err)
@@ -178,11 +89,11 @@ int log_writer_open(struct log_writer *w, const char *path, int flags, struct er
 	w->path = standard ? "standard output" : path;
 	w->flags = flags;
 	w->errors = errors;
-	err = log_writer_format(path, &w->format, errors);
-	if (err)
-		return err;
+	w->format = log_writer_format(path, errors);
+	if (!w->format)
+		return -EINVAL;
 	if (ends(path, len, ".gz") || ends(path, len, ".zst")) {
-		w->output = ends(path, len, ".gz") ? log_gzip_output() : log_zstd_output ? log_zstd_output() : NULL;
+		w->output = ends(path, len, ".gz") ? log_gzip_output() : log_zstd_output();
 		if (!w->output)
 			return cannot_write(w, -ENOMEM);
 	}
@@ -199,7 +110,7 @@ int log_writer_open(struct log_writer *w, const char *path, int flags, struct er
 
 int log_writer_close(struct log_writer *w, bool remove)
 {
-	const struct log_format_row *row = log_formats[w->format];
+	const struct log_format *row = w->format;
 	const struct log_record nothing = { .t_ns = 0 };
 	int err = 0;
 
@@ -208,7 +119,7 @@ int log_writer_close(struct log_writer *w, bool remove)
 			row->begin(w, &nothing);
 		if (row->end)
 			row->end(w);
-		flush(w, true);
+		log_put_flush(w, true);
 		if (w->fd != STDOUT_FILENO && close(w->fd) && !w->failed)
 			w->failed = -errno;
 		if (w->fd != STDOUT_FILENO && (remove || w->failed))
@@ -233,7 +144,7 @@ int log_writer_close(struct log_writer *w, bool remove)
 /* The bus's number; 0: there are too many. */
 static unsigned int channel_of(struct log_writer *w, const char *name)
 {
-	const unsigned int lacks = log_formats[w->format]->lacks;
+	const unsigned int lacks = w->format->lacks;
 	unsigned int channel = 0, wanted = 0;
 	char canonical[LOG_BUS_MAX];
 	bool taken = true;
@@ -258,11 +169,11 @@ static unsigned int channel_of(struct log_writer *w, const char *name)
 	w->buses[w->buses_n++].channel = channel;
 	snprintf(canonical, sizeof(canonical), "can%u", channel - 1);
 	if (lacks & LOG_NO_NAMES && lacks & LOG_NO_BUSES && w->buses_n == 1 && strcmp(name, "can0") != 0)
-		error_add(w->errors, "%s: %s has no names of buses: %s is written without", w->path,
-			  log_formats[w->format]->name, name);
+		error_add(w->errors, "%s: %s has no names of buses: %s is written without", w->path, w->format->name,
+			  name);
 	else if (lacks & LOG_NO_NAMES && !(lacks & LOG_NO_BUSES) && strcmp(name, canonical) != 0)
-		error_add(w->errors, "%s: %s has no names of buses: %s is its channel %u", w->path,
-			  log_formats[w->format]->name, name, channel);
+		error_add(w->errors, "%s: %s has no names of buses: %s is its channel %u", w->path, w->format->name,
+			  name, channel);
 	return channel;
 }
 
@@ -279,7 +190,7 @@ static bool has_details(const struct frame *f)
 /* What of the record has no place: LOG_NO_. */
 static unsigned int lacking(const struct log_writer *w, const struct log_record *r)
 {
-	const unsigned int lacks = log_formats[w->format]->lacks;
+	const unsigned int lacks = w->format->lacks;
 
 	unsigned int has = 0;
 
@@ -316,7 +227,7 @@ static const struct lack {
 /* What the frame loses: an error, or reported once. */
 static int report(struct log_writer *w, const struct lack *lack)
 {
-	const char *format = log_formats[w->format]->name;
+	const char *format = w->format->name;
 	const bool frame = lack->bit & LEAVE_OUT;
 
 	if (!(w->flags & LOG_LENIENT))
@@ -351,7 +262,7 @@ static int check(struct log_writer *w, const struct log_record *r)
 
 int log_writer_put(struct log_writer *w, const struct log_record *r)
 {
-	const struct log_format_row *row = log_formats[w->format];
+	const struct log_format *row = w->format;
 	const int verdict = check(w, r);
 	unsigned int channel;
 

@@ -222,7 +222,7 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 
 	if (id_filter_read(&ids, &want->only, &want->not, &program_errors))
 		return EXIT_WRONG;
-	if (log_open(&log, path, 0, &program_errors))
+	if (log_open(&log, path, log_formats_all, 0, &program_errors))
 		return EXIT_RETRY;
 	status = read_log(want, &ids, &log, &b);
 	budget_end(&b);

@@ -89,7 +89,6 @@ int main(int argc, char **argv)
 		.notes = "OUT: .log .asc .trc .csv .ixxat.csv .blf .pcap .pcapng .mcap, also with .gz or .zst;\n"
 			 "- is candump -L on standard output.  The format of IN is detected.\n"
 	};
-	enum log_format format;
 	int status = program_options(&options, &argc, argv);
 
 	if (status != OPTIONS_RUN)
@@ -97,11 +96,11 @@ int main(int argc, char **argv)
 	c.in = argv[0];
 	c.out = argv[1];
 	c.bar.unit = "frames";
-	if (log_writer_format(c.out, &format, &program_errors))
+	if (!log_writer_format(c.out, &program_errors))
 		return EXIT_WRONG;
 	if (same_file(c.in, c.out))
 		return program_wrong("%s: IN and OUT are the same file", c.out);
-	if (log_open(&c.log, c.in, 0, &program_errors))
+	if (log_open(&c.log, c.in, log_formats_all, 0, &program_errors))
 		return EXIT_RETRY;
 	status = convert(&c);
 	log_close(&c.log);

@@ -289,6 +289,7 @@ static int open_buses(struct record *rec)
 		.fd = true,
 		.later = rec->wait,
 		.receive_buffer = RECORD_SOCKET_BYTES,
+		.log_formats = log_formats_all,
 	};
 	int n = rec->ids.all ? -E2BIG : id_filter_filters(&rec->ids, filters, BUS_FILTERS_MAX);
 

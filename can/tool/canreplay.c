@@ -483,7 +483,8 @@ static int open_log(struct replay *play)
 		return program_fail("%s: cannot be read twice, so there is no --%s", play->file,
 				    play->closed.on ? "closed-loop" : "loop");
 	stop_input = standard ? STDIN_FILENO : -1;
-	if (log_open(&play->log, play->file, play->again || play->lenient ? 0 : LOG_STRICT, &program_errors))
+	if (log_open(&play->log, play->file, log_formats_all, play->again || play->lenient ? 0 : LOG_STRICT,
+		     &program_errors))
 		return EXIT_RETRY;
 	if (!play->again)
 		stop_input = play->log.fd;

@@ -144,7 +144,7 @@ static int64_t read_bus(struct incident_text *incident, const char *name, int64_
 	struct log_record r;
 	int64_t last_ns = 0;
 
-	if (log_open(&log, name, 0, NULL))
+	if (log_open(&log, name, log_formats_plain, 0, NULL))
 		return 0;
 	while (log_next(&log, &r) > 0) {
 		last_ns = r.t_ns - real_ns;

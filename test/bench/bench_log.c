@@ -104,7 +104,7 @@ static void by_log_next(void)
 	struct log_record r;
 	unsigned n = 0;
 
-	if (log_open(&input, file, LOG_STRICT, NULL))
+	if (log_open(&input, file, log_formats_all, LOG_STRICT, NULL))
 		bench_die("unable to read %s", file);
 	while (log_next(&input, &r) > 0) {
 		sum += r.frame.data[0];

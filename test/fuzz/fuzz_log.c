@@ -65,7 +65,7 @@ static void check_written(const struct log_record *r)
 		snprintf(written, sizeof(written), "/proc/self/fd/%d", fd);
 	}
 	must(!ftruncate(fd, 0) && pwrite(fd, text, len, 0) == (ssize_t)len);
-	must(!log_open(&again, written, LOG_STRICT, NULL) && log_next(&again, &back) == 1);
+	must(!log_open(&again, written, log_formats_all, LOG_STRICT, NULL) && log_next(&again, &back) == 1);
 	must(back.t_ns == r->t_ns / 1000 * 1000 && !strcmp(back.bus, r->bus));
 	must(!memcmp(&back.frame, &r->frame, sizeof(back.frame)));
 	log_close(&again);
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int err;
 
 	make_file(data, size);
-	err = log_open(&log, path, 0, &errors);
+	err = log_open(&log, path, log_formats_all, 0, &errors);
 	must(err == 0 || err == -EBADMSG);
 	must(errors.count == (err ? 1 : 0));
 	if (err)
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!memcmp(&first, &second, sizeof(first)));
 	log_close(&log);
 
-	must(!log_open(&log, path, LOG_STRICT, NULL));
+	must(!log_open(&log, path, log_formats_all, LOG_STRICT, NULL));
 	strict = read_all(&log, false);
 	must(strict.status == (first.damaged ? -EBADMSG : 0) && strict.damaged == (first.damaged > 0));
 	must(strict.records <= first.records && (first.damaged || strict.hash == first.hash));

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 		strict = strict || !strcmp(argv[1], "--strict");
 		direction = direction || !strcmp(argv[1], "--direction");
 	}
-	if (argc != 2 || log_open(&input, argv[1], strict ? LOG_STRICT : 0, &errors))
+	if (argc != 2 || log_open(&input, argv[1], log_formats_all, strict ? LOG_STRICT : 0, &errors))
 		return 1;
 	while ((status = log_next(&input, &r)) > 0) {
 		size_t len = log_write_line(text, r.t_ns, r.bus, &r.frame);

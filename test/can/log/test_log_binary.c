@@ -1,6 +1,7 @@
 /* test_log_binary.c: damaged files of pcap, pcapng, BLF and MCAP: their messages, and what is still read of them. */
 #include "test/lib/testcase.h"
 
+#include "can/log/log_formats.h"
 #include "can/log/log_mcap.h"
 #include "can/log/log_parse.h"
 #include "test/can/log/test_log_lib.h"
@@ -39,8 +40,8 @@ static void check(size_t n, unsigned int records, const char *said, const char *
 	char expected[512] = "";
 
 	log_said[0] = '\0';
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, log_open(&log_in, log_make_file((const char *)bytes, n), 0, &log_errors),
-				      what);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(
+		0, log_open(&log_in, log_make_file((const char *)bytes, n), log_formats_all, 0, &log_errors), what);
 	TEST_ASSERT_EQUAL_UINT_MESSAGE(records, log_count_lines(log_rest()), what);
 	log_close(&log_in);
 	if (said)
@@ -95,7 +96,8 @@ TEST(damaged_captures)
 			check(cases[i].len == WHOLE ? n : cases[i].len, cases[i].records, cases[i].said, what);
 			continue;
 		}
-		TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file((const char *)bytes, n), 0, &log_errors));
+		TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file((const char *)bytes, n), log_formats_all, 0,
+						  &log_errors));
 		log_rest();
 		log_close(&log_in);
 		TEST_ASSERT_NOT_NULL(strstr(log_said, "record 1: the time is out of range\n"));
@@ -207,8 +209,8 @@ static bool check_packed(size_t n, const char *said, const char *what)
 	bool all;
 
 	log_said[0] = '\0';
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, log_open(&log_in, log_make_file((const char *)bytes, n), 0, &log_errors),
-				      what);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(
+		0, log_open(&log_in, log_make_file((const char *)bytes, n), log_formats_all, 0, &log_errors), what);
 	rest = log_rest();
 	TEST_ASSERT_EQUAL_STRING_LEN_MESSAGE(whole, rest, strlen(rest), what);
 	all = !strcmp(whole, rest) && !log_in.damaged;
@@ -225,7 +227,7 @@ static size_t load_whole(void)
 {
 	size_t n = load(BLF);
 
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, BLF, LOG_STRICT, &log_errors));
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, BLF, log_formats_all, LOG_STRICT, &log_errors));
 	snprintf(whole, sizeof(whole), "%s", log_rest());
 	log_close(&log_in);
 	TEST_ASSERT_EQUAL_UINT(2, frame_le16(bytes + CONTAINER + 16)); /* by zlib */
@@ -317,7 +319,8 @@ TEST(other_objects_of_blf)
 	put(at - 8, 5, 8);  /* stamp */
 	at = object(104, 48);
 	put(at, 1, 1);
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file((const char *)bytes, used), LOG_STRICT, &log_errors));
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file((const char *)bytes, used), log_formats_all,
+					  LOG_STRICT, &log_errors));
 	TEST_ASSERT_EQUAL_STRING("(0000000000.000050) can1 00000123##7BBAA00000000000000000000 T\n"
 				 "(0000000000.000000) can0 20000080#0000000000000000\n",
 				 log_rest());
@@ -330,8 +333,8 @@ TEST(a_frame_of_mcap_with_a_negative_time_is_damaged)
 	static const int64_t times[] = { 5000, -1, INT64_MIN, 7000 };
 	struct log_mcap_item item = { .bus = "can0", .frame = { .id = 0x123 } };
 
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file("", 0), 0, &log_errors));
-	log_in.format = LOG_MCAP;
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file("", 0), log_formats_all, 0, &log_errors));
+	log_in.format = &log_mcap_format;
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		item.t_ns = times[i];
 		memcpy(log_in.buffer + log_in.end, &item, sizeof(item));

@@ -70,7 +70,8 @@ const char *log_make_file(const char *bytes, size_t len)
 
 void log_open_text(const char *text, int flags)
 {
-	must(!log_open(&log_in, log_make_file(text, strlen(text)), flags, &log_errors), "the log cannot be opened");
+	must(!log_open(&log_in, log_make_file(text, strlen(text)), log_formats_all, flags, &log_errors),
+	     "the log cannot be opened");
 }
 
 /* The rest of the log, a line each. */

@@ -29,7 +29,8 @@ TEST(zero_bytes)
 	static const char text[] =
 		FIRST TIME "vcan0 044#2A\0\n" TIME "vc\0n0 044#2A\n\0\0\0\0\n" TIME "vcan0\0044#2A\n" SECOND;
 
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, sizeof(text) - 1), 0, &log_errors));
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, sizeof(text) - 1), log_formats_all, 0,
+					  &log_errors));
 	TEST_ASSERT_EQUAL_STRING(FIRST SECOND, log_rest());
 	TEST_ASSERT_EQUAL_UINT64(4, log_in.damaged);
 	TEST_ASSERT_EQUAL_STRING(FILE_PATH
@@ -60,7 +61,8 @@ TEST(long_lines)
 				memcpy(text + len, "\n" SECOND, sizeof(SECOND));
 				len += sizeof(SECOND);
 			}
-			TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, len), 0, &log_errors));
+			TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, len), log_formats_all, 0,
+							  &log_errors));
 			TEST_ASSERT_EQUAL_STRING(last ? FIRST : FIRST SECOND, log_rest());
 			TEST_ASSERT_EQUAL_UINT64(1, log_in.damaged);
 			TEST_ASSERT_EQUAL_UINT64(last ? 2 : 3, log_in.line);
@@ -78,11 +80,13 @@ TEST(long_enough)
 	memset(text, ' ', sizeof(text));
 	memcpy(text, FIRST, head);
 	memcpy(text + LOG_LINE_MAX, "\n# ", tail);
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, sizeof(text)), LOG_STRICT, &log_errors));
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, sizeof(text)), log_formats_all, LOG_STRICT,
+					  &log_errors));
 	TEST_ASSERT_EQUAL_STRING(FIRST, log_rest());
 	log_close(&log_in);
 	memset(text + LOG_LINE_MAX + tail, 'x', sizeof(text) - LOG_LINE_MAX - tail);
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, sizeof(text)), LOG_STRICT, &log_errors));
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, sizeof(text)), log_formats_all, LOG_STRICT,
+					  &log_errors));
 	TEST_ASSERT_EQUAL_STRING(FIRST, log_rest());
 	TEST_ASSERT_EQUAL_UINT64(2, log_in.line);
 	log_close(&log_in);
@@ -116,7 +120,7 @@ TEST(much_damage)
 	for (int i = 0; i < 5000; i++)
 		len += (size_t)sprintf(text + len, "(%d\n", i);
 	len += (size_t)sprintf(text + len, SECOND);
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, len), 0, &log_errors));
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, len), log_formats_all, 0, &log_errors));
 	for (int round = 0; round < 3; round++) {
 		TEST_ASSERT_EQUAL_STRING(FIRST SECOND, log_rest());
 		TEST_ASSERT_EQUAL_UINT64(5000, log_in.damaged);
@@ -226,7 +230,7 @@ TEST(many_lines)
 
 		len += log_write_line(text + len, (int64_t)n * 1001000, n % 2 ? "can0" : "vcan10", &f);
 	}
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, len), LOG_STRICT, &log_errors));
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file(text, len), log_formats_all, LOG_STRICT, &log_errors));
 	for (unsigned int n = 0; n < MANY; n++) {
 		struct frame f = numbered_frame(n);
 
