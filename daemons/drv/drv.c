@@ -55,16 +55,18 @@ static void obey_estop(struct drv *drv, int64_t now_ns)
 {
 	if (now_ns - drv->estop_ns < ESTOP_READ_NS)
 		return;
-	drv->hurry = drv_read_estop(drv, now_ns) && moves_something(drv);
-	if (drv->hurry)
-		drv_cycle_tick(drv, now_ns);
+	if (!drv_read_estop(drv, now_ns) || !moves_something(drv))
+		return;
+	drv_publish_tick(drv, now_ns);
+	drv_cycle_tick(drv, now_ns); /* a second reading would end a level that lasts one tick */
+	drv_publish_owe(drv, DRV_OWED_LEVEL);
 }
 
 /* Frames first: to put a message may take time if another process holds the channel. */
 static void send_all(struct drv *drv)
 {
 	drv_hand_over(drv);
-	drv_publish_post(drv);
+	drv_publish_turn(drv, drv->now_ns);
 	drv_put_replies(drv);
 	report_release(&drv->report, drv->report.held ? clock_now_ns() : drv->now_ns);
 }
@@ -79,6 +81,8 @@ static bool tick_if_due(struct drv *drv, int64_t now_ns)
 		return false;
 	if (skipped && drv->tick_now_ns && now_ns - drv->tick_now_ns >= DRV_FROZEN_NS)
 		drv_joints_freeze(drv, now_ns);
+	drv_publish_tick(drv, now_ns);
+	drv_read_estop(drv, now_ns);
 	drv_cycle_tick(drv, now_ns);
 	return true;
 }
@@ -107,19 +111,12 @@ static bool turn(struct drv *drv)
 			drv_cycle_receive(drv, bus, now_ns);
 	}
 	drv_question_due(drv, now_ns);
-	if (drv->complete && !drv->published)
-		drv_publish_state(drv, false, now_ns);
-	drv->hurry = false;
 	ticked = tick_if_due(drv, now_ns);
 	if (!ticked)
 		obey_estop(drv, now_ns);
 	wake_driver(drv, now_ns);
 	drv_pause_report(drv, now_ns);
 	send_all(drv);
-	if ((drv->complete || drv->hurry) && !drv->published) {
-		drv_publish_state(drv, !drv->complete, now_ns);
-		drv_publish_post(drv);
-	}
 	drv_bell_clear(drv);
 	if (ticked || drv->estop_ns == now_ns || drv->removed)
 		estop_maintain(&drv->estop, now_ns);
@@ -198,8 +195,8 @@ static int loop(struct drv *drv)
 	}
 	report_end(&drv->report, clock_now_ns());
 	drv->life = MSG_LIFE_DOWN;
-	drv_publish_state(drv, true, clock_now_ns());
-	drv_publish_post(drv);
+	drv->owed = DRV_OWED_LEVEL;
+	drv_publish_turn(drv, clock_now_ns());
 	return 0;
 }
 
@@ -226,12 +223,12 @@ static int run(struct drv *drv, struct error_sink *errors)
 	signal(SIGPIPE, SIG_IGN); /* the reader of stderr may be gone */
 	if (!drv->seat && standby_asked() && !drv_stand_by(drv))
 		return 0;
+	drv->life = MSG_LIFE_STARTING;
 	status = drv_open(drv, errors);
 	if (!status)
 		status = check_limits(drv, errors);
 	if (status)
 		return status;
-	drv->life = MSG_LIFE_STARTING;
 	for (unsigned int i = 0; i < drv->joints_n; i++)
 		drv->joint_life[i] = drv->life;
 	drv->wake_ns = CLOCK_NEVER;

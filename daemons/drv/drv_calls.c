@@ -185,11 +185,6 @@ void drv_homing(struct drv *drv, bool homing)
 	drv->homing = homing;
 }
 
-void drv_complete(struct drv *drv)
-{
-	drv->complete = true;
-}
-
 void drv_wake_at(struct drv *drv, int64_t t_ns)
 {
 	drv->wake_ns = t_ns;

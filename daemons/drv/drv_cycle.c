@@ -37,7 +37,7 @@ static void take_frame(struct drv *drv, struct drv_bus *bus, const struct bus_fr
 	if (!row || drv_question_reply(drv, row->number, got))
 		return;
 	if (drv->driver->rx && drv->driver->rx(drv->self, drv, row->number, got))
-		drv->complete = true;
+		drv_complete(drv);
 }
 
 void drv_cycle_receive(struct drv *drv, struct drv_bus *bus, int64_t now_ns)
@@ -221,14 +221,8 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 
 void drv_cycle_tick(struct drv *drv, int64_t now_ns)
 {
-	if (!drv->published && drv_publish_owed(drv, now_ns))
-		drv_publish_state(drv, true, now_ns);
-	drv->published = drv->complete = false;
 	for (unsigned int i = 0; i < drv->buses_n; i++)
 		drv->buses[i].awaited = 0;
-	drv->ticks = drv->tick.ticks;
-	if (!drv->hurry) /* else it has just been read; a second reading would end a level that lasts one tick */
-		drv_read_estop(drv, now_ns);
 	report_buses(drv);
 	report_silence(drv, now_ns);
 	drv_read_ref(drv, now_ns);

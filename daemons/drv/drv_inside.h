@@ -29,6 +29,14 @@
 #define DRV_WAKE_REMOVAL 2
 #define DRV_WAKE_BUS 3 /* the first of them */
 
+/* What is owed of the state of this tick.  A later one replaces an earlier one. */
+enum drv_owed {
+	DRV_OWED_NOTHING, /* it was made */
+	DRV_OWED_IN_TICK, /* the next tick makes it, partial; of a stream only what changed, or a heartbeat */
+	DRV_OWED_LEVEL,	  /* the level changed between two ticks: this turn makes it, partial */
+	DRV_OWED_SAMPLE,  /* the sample is complete: this turn makes it */
+};
+
 struct drv {
 	struct setup setup;
 	const struct drv_driver *driver;
@@ -130,7 +138,6 @@ struct drv {
 	struct removal removal; /* of its channels */
 	bool removed;		/* perhaps one of them, since the last turn */
 	uint64_t estop_invalid; /* invalid messages reported */
-	bool hurry;		/* the level changed between two ticks: command and publish now */
 
 	/* latches: drv_latch.c */
 	struct drv_previous previous;
@@ -164,12 +171,9 @@ struct drv {
 	uint32_t withheld_id;
 	bool withheld_now, withheld_reported; /* since something last might move */
 
-	/* publication: one for each tick; put once the frames of the turn are handed over */
-	bool complete, published;
-	int64_t published_ns; /* when the last one was made */
-	enum msg_life published_life;
-	enum msg_level published_level;
-	bool unposted;		 /* the state is made and not yet put */
+	/* publication: drv_publish.c */
+	enum drv_owed owed;
+	bool unput;		 /* the state is made and not yet put */
 	union drv_message state; /* put from here: a copy would cost more than all else that a publication does */
 	struct msg_reply replies[DRV_REQUEST_KEPT];
 	unsigned int replies_n;
@@ -184,7 +188,7 @@ void drv_close(struct drv *drv);
 
 /* drv_cycle.c */
 void drv_cycle_receive(struct drv *drv, struct drv_bus *bus, int64_t now_ns); /* all frames that have arrived */
-void drv_cycle_tick(struct drv *drv, int64_t now_ns);
+void drv_cycle_tick(struct drv *drv, int64_t now_ns); /* the e-stop has been read */
 void drv_cycle_end(struct drv *drv, int64_t now_ns); /* of a cycle with a tick: work that can wait until all is sent */
 
 /* drv_pause.c */
@@ -193,11 +197,13 @@ void drv_pause_within(struct drv *drv, int64_t now_ns); /* the same, of a later 
 void drv_pause_report(struct drv *drv, int64_t now_ns);
 
 /* drv_publish.c */
-void drv_publish_state(struct drv *drv, bool partial, int64_t now_ns); /* makes the state; drv_publish_post puts it */
-void drv_publish_post(struct drv *drv); /* waits as long as another writer holds the channel */
-bool drv_publish_owed(const struct drv *drv, int64_t now_ns);
-/* What outlives the process: the lowering obeyed, the latches; and the rest of what every state has. */
-void drv_fill_kept(const struct drv *drv, struct msg_common *common);
+/* The state of tick 0, so that others see at once that the driver is back.  It is put just before the loop runs, since
+ * from then on states are expected.  Not for the clock, where each message is a cycle. */
+void drv_publish_first(struct drv *drv);
+void drv_publish_tick(struct drv *drv, int64_t now_ns); /* a tick begins: makes what the one before still owes */
+void drv_publish_owe(struct drv *drv, enum drv_owed owed); /* unless the state of this tick was made */
+void drv_publish_turn(struct drv *drv, int64_t now_ns); /* the frames are handed over: makes and puts what is owed */
+/* What every state has. */
 void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns);
 uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);
 

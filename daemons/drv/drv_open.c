@@ -212,21 +212,6 @@ static void begin_state(struct drv *drv)
 	}
 }
 
-/* The state of tick 0, so that others see at once that the driver is back.  It is put just before the loop runs, since
- * from then on states are expected.  Not for the clock, where each message is a cycle. */
-static void publish_first(struct drv *drv)
-{
-	drv->published = true;
-	drv->state.header.flags = MSG_FLAG_PARTIAL;
-	drv->state.header.t_publish_ns = clock_now_ns();
-	drv->state.state.common.lifecycle = MSG_LIFE_STARTING;
-	drv->state.state.common.level = MSG_LEVEL_ESTOP;
-	drv->state.state.common.period_ns = drv_period_ns(drv);
-	drv_fill_kept(drv, &drv->state.state.common);
-	if (drv->driver->state != msg_clock_number)
-		port_put(&drv->state_port, &drv->state);
-}
-
 static void sent(void *to, unsigned int row, const struct frame *frame, int64_t t_ns)
 {
 	struct drv_bus *bus = to;
@@ -342,7 +327,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 		return status;
 	be_real_time(drv);
 	drv_bell_attach(drv); /* the thread that it starts inherits our priority */
-	publish_first(drv);
+	drv_publish_first(drv);
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* drv_publish.c: the state of a tick: what every state has, and when it is put. */
+/* drv_publish.c: the state of a tick: what every state has, and when it is made and put. */
 #include <string.h>
 
 #include "daemons/drv/drv_inside.h"
@@ -23,8 +23,8 @@ uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns)
 	return flags;
 }
 
-/* For its successor, and for achstart, which waits until every driver obeys a lowering. */
-void drv_fill_kept(const struct drv *drv, struct msg_common *common)
+/* What outlives the process: for its successor, and for achstart, which waits until every driver obeys a lowering. */
+static void fill_kept(const struct drv *drv, struct msg_common *common)
 {
 	const struct estop_kept kept = estop_kept(&drv->estop);
 
@@ -44,7 +44,7 @@ void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
 	common->lifecycle = drv->life;
 	common->level = drv->estop.level;
 	common->epoch = drv->estop.epoch;
-	drv_fill_kept(drv, common);
+	fill_kept(drv, common);
 	common->period_ns = drv_period_ns(drv);
 	common->ticks = drv->ticks;
 	common->skipped = drv->tick.skipped;
@@ -60,22 +60,24 @@ void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns)
 	}
 }
 
-/* Puts the state that was made; that may take as long as another writer holds the channel. */
-void drv_publish_post(struct drv *drv)
+/* ---- the state of the device ---- */
+
+/* Another writer that holds the channel delays this. */
+static void put(struct drv *drv)
 {
-	if (drv->unposted && port_put(&drv->state_port, &drv->state))
+	if (!drv->unput)
+		return;
+	if (port_put(&drv->state_port, &drv->state))
 		drv_latch_published(drv);
-	if (drv->unposted)
-		drv_parts_put(drv);
-	drv->unposted = false;
+	drv_parts_put(drv);
+	drv->unput = false;
 }
 
-/* Makes the state; it is put when the frames of this turn are with the buses. */
-void drv_publish_state(struct drv *drv, bool partial, int64_t now_ns)
+static void make(struct drv *drv, bool partial, int64_t now_ns)
 {
 	struct msg_header *header = &drv->state.header;
 
-	drv_publish_post(drv);
+	put(drv);
 	header->t_sample_ns = drv->driver->fill(drv->self, drv, &drv->state, now_ns);
 	drv_fill_common(drv, &drv->state.state.common, now_ns);
 	for (unsigned int i = 0; i < drv->joints_n && drv->driver->state == msg_joint_state_number; i++)
@@ -83,20 +85,56 @@ void drv_publish_state(struct drv *drv, bool partial, int64_t now_ns)
 			drv->life == MSG_LIFE_DOWN || drv->joint_absent[i] ? MSG_LIFE_DOWN : drv->joint_life[i];
 	header->flags = drv_flags(drv, partial, now_ns);
 	header->t_publish_ns = now_ns;
-	drv->unposted = drv->published = true;
-	drv->published_ns = now_ns;
-	drv->published_life = drv->life;
-	drv->published_level = drv->estop.level;
+	drv->unput = true;
+	drv->owed = DRV_OWED_NOTHING;
+}
+
+/* In a tick a stream publishes what changed, and a heartbeat. */
+static bool stream_owes(const struct drv *drv, int64_t now_ns)
+{
+	const struct msg_common *last = &drv->state.state.common;
+
+	return drv->life != last->lifecycle || drv->estop.level != last->level ||
+	       now_ns - drv->state.header.t_publish_ns >= STREAM_TICKS * drv->tick.period_ns;
+}
+
+void drv_publish_first(struct drv *drv)
+{
+	drv->state.header.flags = MSG_FLAG_PARTIAL;
+	drv->state.header.t_publish_ns = clock_now_ns();
+	drv_fill_common(drv, &drv->state.state.common, drv->state.header.t_publish_ns);
+	if (drv->driver->state != msg_clock_number)
+		port_put(&drv->state_port, &drv->state);
+}
+
+void drv_publish_tick(struct drv *drv, int64_t now_ns)
+{
+	if (drv->owed > DRV_OWED_IN_TICK ||
+	    (drv->owed == DRV_OWED_IN_TICK && (!drv->driver->streams || stream_owes(drv, now_ns))))
+		make(drv, drv->owed != DRV_OWED_SAMPLE, now_ns);
+	drv->owed = DRV_OWED_IN_TICK;
+	drv->ticks = drv->tick.ticks;
+}
+
+void drv_publish_owe(struct drv *drv, enum drv_owed owed)
+{
+	if (drv->owed != DRV_OWED_NOTHING && drv->owed < owed)
+		drv->owed = owed;
+}
+
+void drv_publish_turn(struct drv *drv, int64_t now_ns)
+{
+	if (drv->owed > DRV_OWED_IN_TICK)
+		make(drv, drv->owed != DRV_OWED_SAMPLE, now_ns);
+	put(drv);
+}
+
+void drv_complete(struct drv *drv)
+{
+	drv_publish_owe(drv, DRV_OWED_SAMPLE);
 }
 
 void drv_publish(struct drv *drv)
 {
-	drv_publish_state(drv, false, clock_now_ns());
-}
-
-/* Nothing was published in this tick: is that to be made up for?  A stream says what changed, and that it lives. */
-bool drv_publish_owed(const struct drv *drv, int64_t now_ns)
-{
-	return !drv->driver->streams || drv->life != drv->published_life || drv->estop.level != drv->published_level ||
-	       now_ns - drv->published_ns >= STREAM_TICKS * drv->tick.period_ns;
+	make(drv, false, clock_now_ns());
 }

@@ -72,7 +72,7 @@ static void pass_on(struct drv *drv, const struct drv_ask_answer *answer, const 
 	if (bus->awaited)
 		bus->awaited--;
 	if (drv->driver->answer && drv->driver->answer(drv->self, drv, answer, reply))
-		drv->complete = true;
+		drv_complete(drv);
 }
 
 bool drv_question_reply(struct drv *drv, unsigned int row, const struct bus_frame *got)
