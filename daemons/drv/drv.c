@@ -7,7 +7,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "config/base/num.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/standby.h"
 
@@ -99,15 +98,19 @@ static void wake_driver(struct drv *drv, int64_t now_ns)
 static bool turn(struct drv *drv)
 {
 	const int64_t now_ns = clock_now_ns();
+	const bool removed = drv_woken_by(drv, DRV_WAKE_REMOVAL) && removal_read(&drv->removal);
 	bool ticked;
 
 	drv->now_ns = now_ns;
+	if (drv_woken_by(drv, DRV_WAKE_STOP))
+		read_signals(drv, now_ns);
+	drv_wake_take_ref(drv, now_ns);
 	drv->report.holding = true;
 	drv_pause_notice(drv, now_ns);
 	for (unsigned int i = 0; i < drv->buses_n; i++) {
 		struct drv_bus *bus = &drv->buses[i];
 
-		if (!bus->quiet || bus_next_ns(bus->bus) <= now_ns || bus_pending(bus->bus))
+		if (drv_woken_by(drv, DRV_WAKE_BUS + i) || bus_next_ns(bus->bus) <= now_ns || bus_pending(bus->bus))
 			drv_cycle_receive(drv, bus, now_ns);
 	}
 	drv_question_due(drv, now_ns);
@@ -117,8 +120,8 @@ static bool turn(struct drv *drv)
 	wake_driver(drv, now_ns);
 	drv_pause_report(drv, now_ns);
 	send_all(drv);
-	drv_bell_clear(drv);
-	if (ticked || drv->estop_ns == now_ns || drv->removed)
+	drv_wake_clear_ref(drv);
+	if (ticked || drv->estop_ns == now_ns || removed)
 		estop_maintain(&drv->estop, now_ns);
 	if (ticked)
 		drv_cycle_end(drv, now_ns);
@@ -130,68 +133,15 @@ static bool turn(struct drv *drv)
 	return !all_ended(drv);
 }
 
-/* Which frames wake the loop, and until when. */
-static int64_t settle_bus(const struct drv *drv, struct drv_bus *bus)
-{
-	const struct slots *slots = &bus->slots;
-	int64_t rest_ns;
-
-	/* An echo makes room for what waits, or says that the bus is well again, or that all has left. */
-	if (slots_waiting(slots) || slots_state(slots) != SLOTS_RUNNING || (bus->sends_n && !slots_proven(slots)) ||
-	    drv->stopping) {
-		bus_wake_by(bus->bus, BUS_WAKE_ALL);
-		return slots_bus_next_ns(&bus->pump);
-	}
-	rest_ns = drv->setup.rule.kind == DRV_TICK_FRAME ? 0 : drv_bus_rest_ns(bus, drv->now_ns);
-	if (!bus_wake_by(bus->bus, rest_ns ? BUS_WAKE_NONE : BUS_WAKE_OTHERS) || !rest_ns)
-		return slots_bus_next_ns(&bus->pump);
-	return num_min(rest_ns, slots_bus_next_ns(&bus->pump));
-}
-
-static int64_t next_ns(struct drv *drv)
-{
-	/* With ticks on references the look waits for the next tick, for which the early wake warms the caches. */
-	const int64_t tick_ns = num_min(drv_tick_next_ns(&drv->tick), drv->wake_ns);
-	const int64_t exact = num_min(tick_ns, drv->estop_ns + ESTOP_READ_NS);
-	int64_t next = drv_ask_next_ns(&drv->asks);
-
-	for (struct drv_bus *bus = drv->buses; bus < drv->buses + drv->buses_n; bus++)
-		next = num_min(next, settle_bus(drv, bus));
-	clock_set_rough(drv->set, next < exact);
-	return num_min(next, exact);
-}
-
-static void wake(struct drv *drv, uint32_t by)
-{
-	if (by == DRV_WAKE_SIGNAL)
-		read_signals(drv, clock_now_ns());
-	else if (by == DRV_WAKE_BELL)
-		drv->ref_wake_fired = true;
-	else if (by == DRV_WAKE_REMOVAL)
-		drv->removed = removal_read(&drv->removal);
-	else
-		drv->buses[by - DRV_WAKE_BUS].quiet = false;
-}
-
 static int loop(struct drv *drv)
 {
-	uint32_t by[DRV_WAKE_BUS + MSG_BUSES];
-
 	while (turn(drv)) {
 		int n;
 
 		drv_pause_within(drv, clock_now_ns());
-		drv->due_ns = next_ns(drv);
-		n = clock_set_wait(drv->set, by, DRV_WAKE_BUS + MSG_BUSES, drv->due_ns);
+		n = drv_wake_wait(drv);
 		if (n < 0)
 			return n;
-		drv->ref_wake_fired = drv->removed = false;
-		for (unsigned int i = 0; i < drv->buses_n; i++)
-			drv->buses[i].quiet = bus_fd(drv->buses[i].bus) >= 0;
-		for (int i = 0; i < n; i++)
-			wake(drv, by[i]);
-		if (drv->ref_wake_fired)
-			drv_bell_handle(drv);
 	}
 	report_end(&drv->report, clock_now_ns());
 	drv->life = MSG_LIFE_DOWN;

@@ -30,7 +30,6 @@ struct drv_bus {
 	bool watched; /* everything is wanted, by the row watch */
 	struct drv_bus_receive watch;
 	bool ended;	/* a log that is over */
-	bool quiet;	/* nothing has come since it was last read */
 	bool real;	/* something may move */
 	bool can_reset; /* a process of this robot may reset its link */
 	bool no_echo_reported;

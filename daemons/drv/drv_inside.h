@@ -23,11 +23,13 @@
 #define DRV_FAULTS_MAX 64
 #define DRV_FROZEN_NS 50000000 /* no tick, or a paused wire, for this long makes earlier commands void */
 
-/* Sources that wake the loop. */
-#define DRV_WAKE_SIGNAL 0
-#define DRV_WAKE_BELL 1
-#define DRV_WAKE_REMOVAL 2
-#define DRV_WAKE_BUS 3 /* the first of them */
+/* What wakes the loop before its next deadline. */
+enum drv_wake {
+	DRV_WAKE_STOP,	  /* it is asked to end */
+	DRV_WAKE_REF,	  /* a reference, for ticks on references */
+	DRV_WAKE_REMOVAL, /* a channel of the e-stop was removed, perhaps */
+	DRV_WAKE_BUS,	  /* a frame on the first bus; those of the others follow */
+};
 
 /* What is owed of the state of this tick.  A later one replaces an earlier one. */
 enum drv_owed {
@@ -75,10 +77,9 @@ struct drv {
 	int64_t claims_look_ns; /* when their files are looked at next */
 	int signals;
 	struct drv_seat *seat; /* NULL: it is alone in its process */
-	struct clock_set *set; /* all that the loop waits for, by DRV_WAKE_ */
-	struct port bell;      /* for ticks on references: another handle of their channel, for the set */
-	bool ref_wake_added;   /* it is in the set */
-	bool ref_wake_fired;   /* to be made quiet once everything is sent: that takes longer than the rest of a turn */
+	struct clock_set *set; /* all that the loop waits for, by enum drv_wake */
+	uint32_t woken;	       /* the bits of the reasons for this turn */
+	struct port ref_wake;  /* another handle of the channel of references, for the set; open: it is in the set */
 
 	/* channels */
 	struct port state_port, ref_port, req_port, rep_port, clock_port;
@@ -136,7 +137,6 @@ struct drv {
 	bool opened;		/* so was the driver itself (opens_early) */
 	int64_t estop_ns;	/* when it was last looked at */
 	struct removal removal; /* of its channels */
-	bool removed;		/* perhaps one of them, since the last turn */
 	uint64_t estop_invalid; /* invalid messages reported */
 
 	/* latches: drv_latch.c */
@@ -188,7 +188,7 @@ void drv_close(struct drv *drv);
 
 /* drv_cycle.c */
 void drv_cycle_receive(struct drv *drv, struct drv_bus *bus, int64_t now_ns); /* all frames that have arrived */
-void drv_cycle_tick(struct drv *drv, int64_t now_ns); /* the e-stop has been read */
+void drv_cycle_tick(struct drv *drv, int64_t now_ns);			      /* the e-stop has been read */
 void drv_cycle_end(struct drv *drv, int64_t now_ns); /* of a cycle with a tick: work that can wait until all is sent */
 
 /* drv_pause.c */
@@ -200,9 +200,9 @@ void drv_pause_report(struct drv *drv, int64_t now_ns);
 /* The state of tick 0, so that others see at once that the driver is back.  It is put just before the loop runs, since
  * from then on states are expected.  Not for the clock, where each message is a cycle. */
 void drv_publish_first(struct drv *drv);
-void drv_publish_tick(struct drv *drv, int64_t now_ns); /* a tick begins: makes what the one before still owes */
+void drv_publish_tick(struct drv *drv, int64_t now_ns);	   /* a tick begins: makes what the one before still owes */
 void drv_publish_owe(struct drv *drv, enum drv_owed owed); /* unless the state of this tick was made */
-void drv_publish_turn(struct drv *drv, int64_t now_ns); /* the frames are handed over: makes and puts what is owed */
+void drv_publish_turn(struct drv *drv, int64_t now_ns);	   /* the frames are handed over: makes and puts what is owed */
 /* What every state has. */
 void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns);
 uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);
@@ -213,12 +213,20 @@ void drv_read_requests(struct drv *drv, int64_t now_ns);
 void drv_expire_requests(struct drv *drv, int64_t now_ns); /* those whose deadline has passed */
 void drv_pass_requests(struct drv *drv);		   /* those that are there before the first is read */
 bool drv_read_ref(struct drv *drv, int64_t now_ns);	   /* one was taken */
-void drv_bell_attach(struct drv *drv);
-void drv_bell_handle(struct drv *drv);
-void drv_bell_clear(struct drv *drv);
 void drv_read_clock(struct drv *drv, int64_t now_ns);
 void drv_reopen_ports(struct drv *drv, int64_t now_ns); /* are the channels still there? */
 bool drv_armed(const struct drv *drv);
+
+/* drv_wake.c */
+int drv_wake_open(struct drv *drv, struct error_sink *errors); /* 0, or the exit status */
+void drv_wake_by_ref(struct drv *drv);			       /* from here on: the channel was opened */
+void drv_wake_take_ref(struct drv *drv, int64_t now_ns);
+void drv_wake_clear_ref(struct drv *drv); /* once everything is sent */
+int drv_wake_wait(struct drv *drv);	  /* negative: -errno */
+static inline bool drv_woken_by(const struct drv *drv, uint32_t reason)
+{
+	return drv->woken >> reason & 1;
+}
 
 /* drv_part.c */
 struct drv_parts;

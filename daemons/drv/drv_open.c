@@ -256,26 +256,6 @@ static void be_real_time(struct drv *drv)
 				  drv->buses[i].setup->name);
 }
 
-static int wait_for(struct drv *drv, int fd, uint32_t wake)
-{
-	return fd < 0 ? 0 : clock_set_add_fd(drv->set, fd, POLLIN, wake);
-}
-
-static int open_set(struct drv *drv, struct error_sink *errors)
-{
-	int status = clock_set_open(&drv->set);
-
-	if (!status)
-		status = wait_for(drv, drv->signals, DRV_WAKE_SIGNAL);
-	if (!status)
-		status = wait_for(drv, drv->removal.fd, DRV_WAKE_REMOVAL);
-	for (unsigned int i = 0; i < drv->buses_n && !status; i++)
-		status = bus_join(drv->buses[i].bus, drv->set, DRV_WAKE_BUS + i);
-	if (status)
-		error_add(errors, "unable to wait: %s", strerror(-status));
-	return status ? EXIT_RETRY : 0;
-}
-
 /* A call that fails here is tried again, and reported, when the driver is needed. */
 bool drv_stand_by(struct drv *drv)
 {
@@ -320,13 +300,13 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 		notify_open(&drv->notify);
 	status = open_buses(drv, errors);
 	if (!status)
-		status = open_set(drv, errors);
+		status = drv_wake_open(drv, errors);
 	if (!status && d->open && !drv->opened)
 		status = exit_of(d->open(drv->self, drv, errors));
 	if (status)
 		return status;
 	be_real_time(drv);
-	drv_bell_attach(drv); /* the thread that it starts inherits our priority */
+	drv_wake_by_ref(drv); /* the thread that it starts inherits our priority */
 	drv_publish_first(drv);
 	return 0;
 }
@@ -341,7 +321,7 @@ void drv_close(struct drv *drv)
 	clock_set_close(drv->set);
 	port_close(&drv->state_port);
 	port_close(&drv->ref_port);
-	port_close(&drv->bell);
+	port_close(&drv->ref_wake);
 	port_close(&drv->req_port);
 	port_close(&drv->rep_port);
 	port_close(&drv->clock_port);

@@ -265,46 +265,6 @@ void drv_read_clock(struct drv *drv, int64_t now_ns)
 		drv_tick_clock(&drv->tick, clock->cycle, clock->t_cycle_ns, clock->period_ns, now_ns);
 }
 
-static void take_bell_away(struct drv *drv)
-{
-	if (drv->ref_wake_added)
-		clock_set_remove_channel(drv->set, &drv->bell.chan);
-	drv->ref_wake_added = false; /* which it stays if it cannot be waited for: then ticks run free, and say so */
-}
-
-void drv_bell_attach(struct drv *drv)
-{
-	char channel[PORT_NAME_MAX];
-
-	take_bell_away(drv);
-	if (drv->setup.rule.kind != DRV_TICK_REF)
-		return;
-	port_close(&drv->bell);
-	snprintf(channel, sizeof(channel), "%s-ref", drv->setup.name);
-	drv->ref_wake_added =
-		!port_open(&drv->bell, channel, drv->ref_port.type, drv->ref_port.mode, &(struct error_sink){ 0 }) &&
-		!clock_set_add_channel(drv->set, &drv->bell.chan, DRV_WAKE_BELL);
-}
-
-void drv_bell_handle(struct drv *drv)
-{
-	const int64_t now_ns = clock_now_ns();
-
-	if (drv_read_ref(drv, now_ns))
-		drv_tick_event(&drv->tick, now_ns);
-}
-
-/* A reference that came after the answer and before this would ring no more: it is looked for once again. */
-void drv_bell_clear(struct drv *drv)
-{
-	if (!drv->ref_wake_fired)
-		return;
-	if (ach_flush(&drv->bell.chan) != ACH_OK) /* of a channel that was overwritten: it would ring for ever */
-		take_bell_away(drv);
-	if (port_has_news(&drv->ref_port))
-		drv_bell_handle(drv);
-}
-
 static void renew_claims(struct drv *drv, int64_t now_ns)
 {
 	char line[ERROR_LINE_MAX] = "";
@@ -326,7 +286,7 @@ void drv_reopen_ports(struct drv *drv, int64_t now_ns)
 		drv_pass_requests(drv);
 	port_reopen(&drv->report.port, now_ns, LOOK_NS);
 	if (drv->driver->ref && port_reopen(&drv->ref_port, now_ns, LOOK_NS))
-		drv_bell_attach(drv);
+		drv_wake_by_ref(drv);
 	if (drv->setup.rule.kind == DRV_TICK_CLOCK)
 		port_reopen(&drv->clock_port, now_ns, LOOK_NS);
 	for (unsigned int i = 0; i < drv->outputs_n; i++)

@@ -1,4 +1,5 @@
-/* test_drv_open.c: what happens before the first tick: declaring, claims, channels, buses.  Also for drv_declare.c. */
+/* test_drv_open.c: what happens before the first tick: declaring, claims, channels, buses.  Also for drv_declare.c,
+ * drv_wake.c. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -72,9 +73,9 @@ TEST(every_bus_can_wake_it)
 	drv_lib_at(3, drv_lib_stop);
 	TEST_ASSERT_EQUAL(
 		0, drv_lib_main("--name arm --bus wire:here --bus wire:there --bus wire:beyond --set lock_memory=no"));
-	TEST_ASSERT_EQUAL(1, tagged[DRV_WAKE_SIGNAL]);
+	TEST_ASSERT_EQUAL(1, tagged[DRV_WAKE_STOP]);
 	TEST_ASSERT_EQUAL(1, tagged[DRV_WAKE_REMOVAL]);
-	TEST_ASSERT_EQUAL(0, tagged[DRV_WAKE_BELL]);
+	TEST_ASSERT_EQUAL(0, tagged[DRV_WAKE_REF]);
 	for (int i = 0; i < 3; i++)
 		TEST_ASSERT_EQUAL(1, tagged[DRV_WAKE_BUS + i]);
 }
@@ -839,11 +840,11 @@ TEST(every_missing_descriptor_is_reported)
 
 static bool ref_wake_added;
 
-DRV_LIB_HOOK(read_bell, ref_wake_added = ((const struct drv *)fake.drv)->ref_wake_added);
+DRV_LIB_HOOK(read_ref_wake, ref_wake_added = ((const struct drv *)fake.drv)->ref_wake.open);
 
-TEST(a_driver_that_ticks_on_references_has_a_bell)
+TEST(a_driver_that_ticks_on_references_is_woken_by_them)
 {
-	drv_lib_at(2, read_bell);
+	drv_lib_at(2, read_ref_wake);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, "--set tick=ref~5ms"));
 	TEST_ASSERT_TRUE(ref_wake_added);
 	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));

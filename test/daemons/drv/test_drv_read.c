@@ -1,4 +1,5 @@
-/* test_drv_read.c: what the loop makes of its channels: e-stop, requests, references, clock, and of their loss. */
+/* test_drv_read.c: what the loop makes of its channels: e-stop, requests, references, clock, and of their loss.
+ * Also for drv_wake.c. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
@@ -1090,9 +1091,9 @@ TEST(ticks_on_references)
 	TEST_ASSERT_EQUAL(MSG_FLAG_FREERUN, STATE(7)->header.flags & MSG_FLAG_FREERUN);
 }
 
-static int bell_gone;
+static int ref_wake_gone;
 
-DRV_LIB_HOOK(read_bell, ach_unlinked(&((const struct drv *)fake.drv)->bell.chan, &bell_gone));
+DRV_LIB_HOOK(read_ref_wake, ach_unlinked(&((const struct drv *)fake.drv)->ref_wake.chan, &ref_wake_gone));
 
 /* The descriptor of a channel that is closed must not be waited for: it would never wait again. */
 TEST(ticks_on_references_survive_the_channel)
@@ -1101,17 +1102,17 @@ TEST(ticks_on_references_survive_the_channel)
 	drv_lib_at(2, put_good);
 	drv_lib_at(3, scribble_ref);
 	drv_lib_at(7, remove_ref);
-	drv_lib_at(12, read_bell);
-	bell_gone = -1;
+	drv_lib_at(12, read_ref_wake);
+	ref_wake_gone = -1;
 	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 155 * (int64_t)DRV_LIB_MS;
 	put_times_ns[put_times_n++] = DRV_LIB_START_NS + 165 * (int64_t)DRV_LIB_MS;
 	TEST_ASSERT_EQUAL(0, drv_lib_run(190, "--set tick=ref~10ms"));
 	TEST_ASSERT_EQUAL(3, drv_lib_last()->common.refs_taken);
-	TEST_ASSERT_EQUAL(0, bell_gone); /* it is that of the new one */
+	TEST_ASSERT_EQUAL(0, ref_wake_gone); /* it is that of the new one */
 }
 
 /* At 10, 20, 30 and 40 ms, which are ticks, and then at ms; there a frame comes, too, and in_turn is called: after the
- * bell was answered, before it is made quiet. */
+ * wake was answered, before it is cleared. */
 static void (*in_turn)(void);
 
 static bool rx_in_turn(void *self, struct drv *drv, unsigned int row, const struct bus_frame *got)
@@ -1155,7 +1156,7 @@ static void take_back_ref(void)
 	ach_close(&chan);
 }
 
-TEST(a_bell_that_cannot_be_made_quiet_is_not_listened_to)
+TEST(a_ref_wake_that_cannot_be_cleared_is_removed)
 {
 	ring_at(43, NULL); /* too soon for a tick */
 	in_turn = take_back_ref;
@@ -1175,7 +1176,7 @@ static unsigned int count_descriptors(void)
 	return n;
 }
 
-TEST(the_old_bell_is_taken_down)
+TEST(the_old_ref_wake_is_removed)
 {
 	unsigned int before;
 
@@ -1189,7 +1190,7 @@ TEST(the_old_bell_is_taken_down)
 
 static rlim_t descriptors_more;
 static struct rlimit descriptors;
-static bool few, belled;
+static bool few, ref_wake_added;
 
 /* From the moment at which it opens its buses. */
 static int64_t now_with_few_descriptors(void)
@@ -1213,12 +1214,12 @@ static const struct clock_source frugal = {
 
 static void allow_as_before(void)
 {
-	belled = ((const struct drv *)fake.drv)->ref_wake_added;
+	ref_wake_added = ((const struct drv *)fake.drv)->ref_wake.open;
 	setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
 /* It is the last to be opened: as many as all the others need are one too few. */
-TEST(without_a_descriptor_for_the_bell_ticks_run_free)
+TEST(without_a_descriptor_for_references_ticks_run_free)
 {
 	int status = -1;
 
@@ -1235,7 +1236,7 @@ TEST(without_a_descriptor_for_the_bell_ticks_run_free)
 	}
 	TEST_ASSERT_EQUAL(0, status);
 	TEST_ASSERT_FALSE(few);
-	TEST_ASSERT_FALSE(belled);
+	TEST_ASSERT_FALSE(ref_wake_added);
 	TEST_ASSERT_EQUAL(5, fake.ticks_n);
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_taken);
 }
