@@ -77,21 +77,24 @@ static void find_due(struct pdo_script *script)
 	}
 }
 
-enum pdo_result pdo_step(struct pdo_script *script, struct sdo *sdo)
+/* The transfer of the step that is due reads; else it writes. */
+static bool is_read(const struct pdo_script *script, const struct pdo_step *step)
+{
+	return script->checks || (step->how == PDO_STEP_DISABLE && !script->writes_off);
+}
+
+enum pdo_result pdo_step(struct pdo_script *script, unsigned int node, struct frame *request)
 {
 	const struct pdo_step *step;
-	uint8_t data[4];
 
 	find_due(script);
 	if (script->at == script->n)
 		return PDO_DONE;
 	step = &script->steps[script->at];
-	frame_put_le(data, step->value, sizeof(data));
-	/* -EBUSY: a transfer is under way, and this one begins after it. */
-	if (script->checks || (step->how == PDO_STEP_DISABLE && !script->writes_off))
-		sdo_read(sdo, step->index, step->sub);
+	if (is_read(script, step))
+		sdo_read(request, node, step->index, step->sub);
 	else
-		sdo_write(sdo, step->index, step->sub, data, step->bytes);
+		sdo_write(request, node, step->index, step->sub, step->value, step->bytes);
 	return PDO_BUSY;
 }
 
@@ -123,18 +126,15 @@ static enum pdo_result got(struct pdo_script *script, struct pdo_step *step, uin
 	return next(script);
 }
 
-enum pdo_result pdo_done(struct pdo_script *script, const struct sdo *sdo, enum sdo_result result)
+enum pdo_result pdo_done(struct pdo_script *script, uint32_t code, uint32_t value)
 {
 	struct pdo_step *step = &script->steps[script->at];
 
-	if (result == SDO_DONE)
-		return sdo->writes ? next(script) : got(script, step, sdo_value(sdo, step->bytes));
-	if (result == SDO_LATE)
+	if (code == SDO_NO_REPLY)
 		return ++script->tries < PDO_TRIES ? PDO_BUSY : PDO_SILENT;
-	if (result != SDO_ABORTED)
-		return PDO_BUSY;
-	/* A PDO that the device does not have is off. */
-	return step->how == PDO_STEP_DISABLE && sdo->code == SDO_ABSENT ? next(script) : PDO_REFUSED;
+	if (code) /* a PDO that the device does not have is off */
+		return step->how == PDO_STEP_DISABLE && code == SDO_ABSENT ? next(script) : PDO_REFUSED;
+	return is_read(script, step) ? got(script, step, value & UINT32_MAX >> 8 * (4 - step->bytes)) : next(script);
 }
 
 const struct pdo_step *pdo_at(const struct pdo_script *script)

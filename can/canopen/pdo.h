@@ -8,8 +8,8 @@
  *	pdo_off(&script, PDO_SENT, 4);			disabled where it is enabled
  *
  *	pdo_begin(&script, PDO_WRITE);			or PDO_CHECK: nothing is written
- *	pdo_step(&script, &sdo);			with the client idle: begins the next transfer
- *	result = pdo_done(&script, &sdo, sdo_rx(&sdo, &got.frame));
+ *	result = pdo_step(&script, node, &request);	the next request to the node
+ *	result = pdo_done(&script, sdo_reply(&request, &reply, &value), value);
  *
  * PDO_CHECK is for a node that another process has set up: it stays as it is.  A transfer without a reply is begun
  * again a few times.  Pure; no allocation.
@@ -66,8 +66,8 @@ struct pdo_script {
 enum pdo_result {
 	PDO_BUSY,
 	PDO_DONE,
-	PDO_DIFFERS, /* the object of pdo_at has another value, which is in the client */
-	PDO_REFUSED, /* aborted: the code is in the client */
+	PDO_DIFFERS, /* the object of pdo_at has another value */
+	PDO_REFUSED, /* aborted */
 	PDO_SILENT,  /* no reply, PDO_TRIES times */
 };
 
@@ -76,10 +76,10 @@ void pdo_map(struct pdo_script *script, const struct pdo *pdo);
 void pdo_off(struct pdo_script *script, enum pdo_kind kind, unsigned int number);
 
 void pdo_begin(struct pdo_script *script, enum pdo_mode mode); /* and forgets what was read before */
-/* Begins the next transfer if the client is idle.  PDO_BUSY, or PDO_DONE: all is done. */
-enum pdo_result pdo_step(struct pdo_script *script, struct sdo *sdo);
-/* result: of sdo_rx or sdo_poll. */
-enum pdo_result pdo_done(struct pdo_script *script, const struct sdo *sdo, enum sdo_result result);
+/* The next request.  PDO_BUSY, or PDO_DONE: there is none. */
+enum pdo_result pdo_step(struct pdo_script *script, unsigned int node, struct frame *request);
+/* code and value: of sdo_reply. */
+enum pdo_result pdo_done(struct pdo_script *script, uint32_t code, uint32_t value);
 
 const struct pdo_step *pdo_at(const struct pdo_script *script);			  /* the step that failed */
 uint32_t pdo_value(const struct pdo_script *script, uint16_t index, uint8_t sub); /* of a PDO_STEP_READ; 0: not yet */

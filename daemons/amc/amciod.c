@@ -57,11 +57,7 @@ static unsigned int send(struct drv *drv, const struct amciod_drive *d, struct s
 
 	s.moves = row.class == SLOTS_LATEST && !row.harmless;
 	s.shared = row.id == NMT_ID_COMMAND;
-	if (row.class == SLOTS_QUEUE) {
-		s.answered = true;
-		s.reply_id = SDO_ID_REPLY + d->node;
-		s.reply_within_ns = d->settings->reply_late_ns;
-	} else if (row.id & FRAME_RTR) { /* guarding */
+	if (row.id & FRAME_RTR) { /* guarding */
 		s.answered = true;
 		s.reply_id = row.id & ~FRAME_RTR;
 		s.reply_within_ns = d->settings->reply_late_ns;
@@ -127,9 +123,18 @@ static void add_rows(struct amciod *a, struct drv *drv, struct amciod_drive *d, 
 				     1, errors);
 	d->got_tpdo = receive_pdo(drv, d, AMC_TPDO_POSITION, d->layout, errors);
 	d->got_second = s->second_tpdo ? receive_pdo(drv, d, AMC_TPDO_VELOCITY, d->second, errors) : ~0u;
-	d->got_sdo = receive(drv, d, SDO_ID_REPLY + d->node, 8, errors);
 	d->got_state = receive(drv, d, NMT_ID + d->node, 1, errors);
 	d->got_emcy = receive(drv, d, EMCY_ID + d->node, 8, errors);
+	d->question = (unsigned int)drv_add_question(
+		drv,
+		&(struct drv_question){ .send = d->send_sdo,
+					.receive = receive(drv, d, SDO_ID_REPLY + d->node, 8, errors),
+					.only = { .mask = SDO_ABORT },
+					.echo = { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } },
+					.alone = true,
+					.late_ns = s->reply_late_ns,
+					.lost_ns = s->reply_late_ns },
+		errors);
 }
 
 static void add_drive(struct amciod *a, struct drv *drv, const struct amciod_list_item *item, struct error_sink *errors)
@@ -147,7 +152,6 @@ static void add_drive(struct amciod *a, struct drv *drv, const struct amciod_lis
 		.bus = item->bus,
 		.layout = velocity ? AMC_VELOCITY : AMC_POSITION,
 		.second = velocity ? AMC_POSITION_ONLY : AMC_VELOCITY_ONLY,
-		.sdo = { .node = item->node, .late_ns = s->reply_late_ns },
 		.scale.counts_per_rad = (item->backwards ? -1 : 1) * (double)s->counts * s->gear / (2 * M_PI),
 		.got = { .position_rad = NAN, .velocity_rad_s = NAN, .current_a = NAN },
 	};
@@ -295,8 +299,6 @@ static bool rx(void *self, struct drv *drv, unsigned int row, const struct bus_f
 			return got_sample(a, d, d->layout, got);
 		if (row == d->got_second)
 			return got_sample(a, d, d->second, got);
-		if (row == d->got_sdo)
-			amciod_reply(a, drv, d, &got->frame, got->t_ns);
 		if (row == d->got_state)
 			got_state(a, d, got);
 		if (row == d->got_emcy)
@@ -369,6 +371,7 @@ static const struct drv_driver driver = {
 	.start = amciod_start,
 	.tick = amciod_tick,
 	.rx = rx,
+	.answer = amciod_answer,
 	.sent = sent,
 	.fill = fill,
 	.verbs = verbs,

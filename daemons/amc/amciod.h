@@ -37,21 +37,21 @@ enum amciod_phase {
 	AMCIOD_UP,
 };
 
-/* What its SDO client does. */
+/* What is asked of it by SDO: one transfer at a time. */
 enum amciod_job { AMCIOD_NO_JOB, AMCIOD_STATUS, AMCIOD_SCRIPT, AMCIOD_MODE, AMCIOD_ERROR, AMCIOD_SLOW };
 
 struct amciod_drive {
 	const struct amciod_settings *settings;
 	unsigned int node, bus;
 	char name[MSG_NAME_SIZE];
-	unsigned int send_rpdo[3], send_sdo, send_nmt, send_guard;	 /* rows */
-	unsigned int got_tpdo, got_second, got_sdo, got_state, got_emcy; /* rows */
+	unsigned int send_rpdo[3], send_sdo, send_nmt, send_guard; /* rows */
+	unsigned int got_tpdo, got_second, got_state, got_emcy;	   /* rows */
+	unsigned int question;
 	enum amc_layout layout, second;
 
 	enum amciod_phase phase;
 	int64_t phase_ns;
 	bool attached; /* taken over as it was, not set up */
-	struct sdo sdo;
 	enum amciod_job job;
 	struct pdo_script script, change; /* the set-up; a change of mode */
 	unsigned int failures;		  /* of the set-up, in a row */
@@ -113,9 +113,9 @@ struct amciod {
 void amciod_script(struct amciod_drive *d);
 bool amciod_known(const struct amciod_drive *d);		  /* its scale and its mode */
 bool amciod_silent(const struct amciod_drive *d, int64_t now_ns); /* it sent samples, and does not any more */
-/* Once a tick, and after each reply: goes on with what is to be read or written. */
+/* Once a tick: goes on with what is to be read or written, as each answer does. */
 void amciod_setup(struct amciod *a, struct drv *drv, struct amciod_drive *d, const struct drv_orders *orders);
-void amciod_reply(struct amciod *a, struct drv *drv, struct amciod_drive *d, const struct frame *frame, int64_t now_ns);
+bool amciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *asked, const struct bus_frame *reply);
 void amciod_seek(struct amciod_drive *d, int64_t now_ns);
 
 /* ---- amciod_turn.c ---- */

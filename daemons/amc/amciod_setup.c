@@ -195,7 +195,7 @@ static void up(struct amciod *a, struct drv *drv, struct amciod_drive *d, int64_
 }
 
 static void script_failed(struct amciod *a, struct drv *drv, struct amciod_drive *d, enum pdo_result result,
-			  int64_t now_ns)
+			  uint32_t code_sdo, int64_t now_ns)
 {
 	const struct pdo_step *step = pdo_at(&d->script);
 	char code[AMCIOD_CODE_MAX];
@@ -214,7 +214,7 @@ static void script_failed(struct amciod *a, struct drv *drv, struct amciod_drive
 		  result == PDO_DIFFERS	 ? "reads back as another value"
 		  : result == PDO_SILENT ? "no reply"
 		  : result == PDO_DONE	 ? "but Kp, KS or KI is 0: set kp, ks or ki"
-					 : sdo_words(d->sdo.code));
+					 : sdo_words(code_sdo));
 	d->failures++;
 	amciod_seek(d, now_ns);
 }
@@ -240,17 +240,17 @@ static enum amciod_job choose(struct amciod_drive *d, int64_t now_ns)
 	return now_ns - d->slow_ns >= d->settings->slow_ns / AMCIOD_SLOW_OBJECTS ? AMCIOD_SLOW : AMCIOD_NO_JOB;
 }
 
-static void begin(struct amciod_drive *d, int64_t now_ns)
+static void begin(struct amciod_drive *d, int64_t now_ns, struct frame *request)
 {
 	d->job = choose(d, now_ns);
 	switch (d->job) {
 	case AMCIOD_NO_JOB:
 		break;
 	case AMCIOD_STATUS:
-		sdo_read(&d->sdo, STATUSWORD, 0);
+		sdo_read(request, d->node, STATUSWORD, 0);
 		break;
 	case AMCIOD_SCRIPT:
-		pdo_step(&d->script, &d->sdo);
+		pdo_step(&d->script, d->node, request);
 		break;
 	case AMCIOD_MODE:
 		if (!d->change.n) {
@@ -258,33 +258,34 @@ static void begin(struct amciod_drive *d, int64_t now_ns)
 			pdo_add(&d->change, PDO_STEP_CHECK, MODE_SHOWN, 0, 1, d->mode_wanted);
 			pdo_begin(&d->change, PDO_WRITE);
 		}
-		pdo_step(&d->change, &d->sdo);
+		pdo_step(&d->change, d->node, request);
 		break;
 	case AMCIOD_ERROR:
-		sdo_read(&d->sdo, ERRORS, 1);
+		sdo_read(request, d->node, ERRORS, 1);
 		break;
 	case AMCIOD_SLOW:
 		d->slow_ns = now_ns;
 		d->slow_next = (d->slow_next + 1) % AMCIOD_SLOW_OBJECTS;
-		sdo_read(&d->sdo, AMC_INDEX(slow_objects[d->slow_next]), AMC_SUB(slow_objects[d->slow_next]));
+		sdo_read(request, d->node, AMC_INDEX(slow_objects[d->slow_next]), AMC_SUB(slow_objects[d->slow_next]));
 		break;
 	}
 }
 
-static void go_on(struct drv *drv, struct amciod_drive *d, int64_t now_ns)
+static void go_on(struct amciod *a, struct drv *drv, struct amciod_drive *d, int64_t now_ns)
 {
-	struct frame frame;
+	struct frame request;
 
-	if (d->sdo.result != SDO_BUSY)
-		begin(d, now_ns);
-	while (sdo_put(&d->sdo, now_ns, &frame))
-		drv_send(drv, d->send_sdo, &frame);
+	if (d->job != AMCIOD_NO_JOB)
+		return;
+	begin(d, now_ns, &request);
+	if (d->job != AMCIOD_NO_JOB && drv_ask(drv, d->question, &request, (uint32_t)(d - a->drives)))
+		d->job = AMCIOD_NO_JOB; /* until the next tick */
 }
 
-static void script_done(struct amciod *a, struct drv *drv, struct amciod_drive *d, enum sdo_result result,
+static void script_done(struct amciod *a, struct drv *drv, struct amciod_drive *d, uint32_t code, uint32_t got,
 			int64_t now_ns)
 {
-	const enum pdo_result script = pdo_done(&d->script, &d->sdo, result);
+	const enum pdo_result script = pdo_done(&d->script, code, got);
 
 	learn(d);
 	if (script == PDO_DONE && !d->mode)
@@ -292,12 +293,12 @@ static void script_done(struct amciod *a, struct drv *drv, struct amciod_drive *
 	if (script == PDO_DONE && has_scale(d))
 		up(a, drv, d, now_ns);
 	else if (script != PDO_BUSY)
-		script_failed(a, drv, d, script, now_ns);
+		script_failed(a, drv, d, script, code, now_ns);
 }
 
-static void mode_done(struct amciod_drive *d, enum sdo_result result)
+static void mode_done(struct amciod_drive *d, uint32_t code, uint32_t got)
 {
-	const enum pdo_result change = pdo_done(&d->change, &d->sdo, result);
+	const enum pdo_result change = pdo_done(&d->change, code, got);
 
 	if (change == PDO_BUSY)
 		return;
@@ -307,50 +308,58 @@ static void mode_done(struct amciod_drive *d, enum sdo_result result)
 	d->change = (struct pdo_script){ 0 };
 }
 
-static void status_done(struct drv *drv, struct amciod_drive *d, enum sdo_result result, int64_t now_ns)
+static void status_done(struct drv *drv, struct amciod_drive *d, uint32_t code, uint32_t got, int64_t now_ns)
 {
-	if (result != SDO_DONE)
+	if (code)
 		return;
-	d->state = cia402_state((uint16_t)sdo_value(&d->sdo, 2));
+	d->state = cia402_state((uint16_t)got);
 	if (d->state == CIA402_ENABLED)
 		attach(d, now_ns);
 	else
 		set_up(drv, d, now_ns);
 }
 
-static void done(struct amciod *a, struct drv *drv, struct amciod_drive *d, enum sdo_result result, int64_t now_ns)
+bool amciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *asked, const struct bus_frame *reply)
 {
-	if (result == SDO_BUSY || result == SDO_IDLE)
-		return;
-	switch (d->job) {
+	struct amciod *a = self;
+	struct amciod_drive *d = &a->drives[asked->tag];
+	const int64_t t_ns = reply ? reply->t_ns : asked->asked_ns + d->settings->reply_late_ns;
+	const enum amciod_job job = d->job;
+	struct frame end;
+	uint32_t got;
+	const uint32_t code = sdo_reply(&asked->request, reply ? &reply->frame : NULL, &got);
+
+	d->job = AMCIOD_NO_JOB;
+	switch (job) {
 	case AMCIOD_NO_JOB:
 		break;
 	case AMCIOD_STATUS:
-		status_done(drv, d, result, now_ns);
+		status_done(drv, d, code, got, t_ns);
 		break;
 	case AMCIOD_SCRIPT:
 		if (runs_script(d))
-			script_done(a, drv, d, result, now_ns);
+			script_done(a, drv, d, code, got, t_ns);
 		break;
 	case AMCIOD_MODE:
-		mode_done(d, result);
+		mode_done(d, code, got);
 		break;
 	case AMCIOD_ERROR:
-		d->error_known = result != SDO_LATE;
-		if (result == SDO_DONE)
-			d->error = sdo_value(&d->sdo, 2);
+		d->error_known = code != SDO_NO_REPLY;
+		if (!code)
+			d->error = (uint16_t)got;
 		break;
 	case AMCIOD_SLOW:
-		if (result == SDO_DONE)
-			d->slow[d->slow_next] = sdo_value(&d->sdo, 2);
+		if (!code)
+			d->slow[d->slow_next] = (uint16_t)got;
 		break;
 	}
-}
-
-void amciod_reply(struct amciod *a, struct drv *drv, struct amciod_drive *d, const struct frame *frame, int64_t now_ns)
-{
-	done(a, drv, d, sdo_rx(&d->sdo, frame), now_ns);
-	go_on(drv, d, now_ns);
+	/* The next request ends a transfer, too. */
+	if ((code == SDO_NO_REPLY || code == SDO_NOT_A_REPLY) && choose(d, t_ns) == AMCIOD_NO_JOB) {
+		sdo_abort(&end, &asked->request, code);
+		drv_send(drv, d->send_sdo, &end);
+	}
+	go_on(a, drv, d, t_ns);
+	return false;
 }
 
 void amciod_setup(struct amciod *a, struct drv *drv, struct amciod_drive *d, const struct drv_orders *orders)
@@ -360,6 +369,5 @@ void amciod_setup(struct amciod *a, struct drv *drv, struct amciod_drive *d, con
 		attach(d, orders->now_ns);
 	if (d->phase == AMCIOD_UP && amciod_silent(d, orders->now_ns) && orders->now_ns - d->phase_ns > AGAIN_NS)
 		amciod_seek(d, orders->now_ns);
-	done(a, drv, d, sdo_poll(&d->sdo, orders->now_ns), orders->now_ns);
-	go_on(drv, d, orders->now_ns);
+	go_on(a, drv, d, orders->now_ns);
 }

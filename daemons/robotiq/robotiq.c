@@ -10,13 +10,6 @@
 #define INPUT 0x2000
 #define OUTPUT 0x2200
 
-#define WRITE_BYTE 0x2F
-#define WRITTEN 0x60
-#define SPECIFIER 0xE0
-#define UPLOADED 0x40
-#define EXPEDITED 0x02
-#define ABORTED 0x80
-
 /* Bits of register 1, in both directions. */
 #define ACT 0x01
 #define MODE(mode) ((mode) << 1)
@@ -77,42 +70,15 @@ int robotiq_share(double share, uint8_t *ticks)
 
 /* ---- frames ---- */
 
-static void request(struct frame *frame, unsigned int node, uint8_t command, uint16_t index, uint8_t sub)
-{
-	*frame = (struct frame){ .id = SDO_ID_REQUEST + node, .len = 8 };
-	frame->data[0] = command;
-	frame->data[1] = (uint8_t)index;
-	frame->data[2] = (uint8_t)(index >> 8);
-	frame->data[3] = sub;
-}
-
 void robotiq_read(struct frame *frame, unsigned int node, uint8_t upload, uint8_t sub)
 {
-	request(frame, node, upload, INPUT, sub);
+	sdo_read(frame, node, INPUT, sub);
+	frame->data[0] = upload;
 }
 
 void robotiq_write(struct frame *frame, unsigned int node, uint8_t sub, uint8_t value)
 {
-	request(frame, node, WRITE_BYTE, OUTPUT, sub);
-	frame->data[4] = value;
-}
-
-int robotiq_reply(const struct frame *reply, const struct frame *asked, uint8_t *value, uint32_t *abort_code)
-{
-	const uint8_t *d = reply->data;
-
-	if (reply->len != 8 || memcmp(d + 1, asked->data + 1, 3) != 0)
-		return -EBADMSG;
-	if (d[0] == ABORTED) {
-		*abort_code = d[4] | (uint32_t)d[5] << 8 | (uint32_t)d[6] << 16 | (uint32_t)d[7] << 24;
-		return -EREMOTEIO;
-	}
-	if (asked->data[0] == WRITE_BYTE)
-		return d[0] == WRITTEN ? 0 : -EBADMSG;
-	if ((d[0] & SPECIFIER) != UPLOADED || !(d[0] & EXPEDITED))
-		return -EBADMSG;
-	*value = d[4];
-	return 0;
+	sdo_write(frame, node, OUTPUT, sub, value, 1);
 }
 
 int robotiq_decode_pdo(uint8_t r[ROBOTIQ_REGISTERS], const struct frame *frame, bool first)

@@ -3,7 +3,7 @@
  * hw-docs/devices/robotiq.md is the page.
  *
  *	robotiq_read(&frame, 11, ROBOTIQ_UPLOAD, 5);		asks for input register 5: object 0x2000, sub-index 5
- *	status = robotiq_reply(&reply, &frame, &registers[5], &abort_code);
+ *	code = sdo_reply(&frame, &reply, &value);
  *	robotiq_decode(&state, registers);			once all of 1 to 15 are there
  *
  *	robotiq_encode(&command, registers);
@@ -67,8 +67,6 @@ int robotiq_share(double share, uint8_t *ticks);
 
 void robotiq_read(struct frame *frame, unsigned int node, uint8_t upload, uint8_t sub);
 void robotiq_write(struct frame *frame, unsigned int node, uint8_t sub, uint8_t value);
-/* *value: of a read, the register.  0; -EREMOTEIO: aborted, *abort_code says why; -EBADMSG: not a reply to this. */
-int robotiq_reply(const struct frame *reply, const struct frame *request, uint8_t *value, uint32_t *abort_code);
 
 /* Registers 1 to 8 (first), or 9 to 15. */
 int robotiq_decode_pdo(uint8_t registers[ROBOTIQ_REGISTERS], const struct frame *frame, bool first); /* or -EMSGSIZE */

@@ -1,5 +1,4 @@
 /* robotiqd_io.c: output registers that have to be written, images of the input registers, SDO and PDO. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,23 +194,24 @@ static bool got_image(struct robotiqd *d, struct drv *drv)
 
 /* ---- what is received ---- */
 
-static void write_failed(struct robotiqd *d, struct drv *drv, bool refused, int64_t now_ns)
+static void write_failed(struct robotiqd *d, struct drv *drv, uint32_t code, int64_t now_ns)
 {
 	d->waits = true; /* for the next tick */
-	if (!refused && ++d->writes_failed < WRITES_FAILED)
+	if ((code == SDO_NO_REPLY || code == SDO_NOT_A_REPLY) && ++d->writes_failed < WRITES_FAILED)
 		return;
 	d->refused_ns = now_ns;
 	drv_fault(drv, DRV_ALL, "not-written", "%s", d->wrong);
 }
 
-static void answered_write(struct robotiqd *d, struct drv *drv, const struct frame *request, int status, int64_t t_ns)
+static void answered_write(struct robotiqd *d, struct drv *drv, const struct frame *request, uint32_t code,
+			   int64_t t_ns)
 {
 	const unsigned int reg = request->data[3], bit = 1u << reg;
 
 	d->written_ns = t_ns;
 	d->known &= ~bit; /* perhaps it was written */
-	if (status) {
-		write_failed(d, drv, status == -EREMOTEIO, t_ns);
+	if (code) {
+		write_failed(d, drv, code, t_ns);
 		return;
 	}
 	d->writes_failed = 0;
@@ -224,13 +224,13 @@ static void see_active(struct robotiqd *d, uint8_t first, int64_t t_ns)
 	d->active_ns = first & 1 ? t_ns : 0;
 }
 
-static bool answered_read(struct robotiqd *d, struct drv *drv, uint8_t value, int status, int64_t t_ns)
+static bool answered_read(struct robotiqd *d, struct drv *drv, uint8_t value, uint32_t code, int64_t t_ns)
 {
-	if (!status && (d->settings.pdo || d->at == 1))
+	if (!code && (d->settings.pdo || d->at == 1))
 		see_active(d, value, t_ns);
 	if (d->settings.pdo)
 		return false;
-	if (status) { /* an image has no gaps: the next tick begins again */
+	if (code) { /* an image has no gaps: the next tick begins again */
 		d->at = 0;
 		d->reading = false;
 		return false;
@@ -247,22 +247,18 @@ bool robotiqd_answer(void *self, struct drv *drv, const struct drv_ask_answer *a
 	const struct frame *request = &asked->request;
 	const bool writes = asked->question == ROBOTIQD_SEND_WRITE;
 	const int64_t t_ns = reply ? reply->t_ns : asked->asked_ns + d->settings.reply_late_ns;
-	uint32_t code = 0;
-	uint8_t value = 0;
-	const int status = reply ? robotiq_reply(&reply->frame, request, &value, &code) : -ETIMEDOUT;
+	uint32_t value;
+	const uint32_t code = sdo_reply(request, reply ? &reply->frame : NULL, &value);
 	bool complete = false;
 
 	d->busy = false;
-	if (status)
+	if (code)
 		snprintf(d->wrong, sizeof(d->wrong), "%s 0x%02X%02X.%02X: %.34s", writes ? "write" : "read",
-			 request->data[2], request->data[1], request->data[3],
-			 status == -ETIMEDOUT	? "no reply"
-			 : status == -EREMOTEIO ? sdo_words(code)
-						: "not a reply");
+			 request->data[2], request->data[1], request->data[3], sdo_words(code));
 	if (writes)
-		answered_write(d, drv, request, status, t_ns);
+		answered_write(d, drv, request, code, t_ns);
 	else
-		complete = answered_read(d, drv, value, status, t_ns);
+		complete = answered_read(d, drv, (uint8_t)value, code, t_ns);
 	robotiqd_go_on(d, drv, t_ns);
 	return complete;
 }

@@ -1,5 +1,5 @@
-/* fuzz_canopen.c: arbitrary bytes as the replies of a CANopen node, and as frames of AMC drives: a transfer ends, its
- * data fit, requests are valid frames, a script never steps outside, a sample is finite.
+/* fuzz_canopen.c: arbitrary bytes as the replies of a CANopen node, and as frames of AMC drives: requests are
+ * valid frames, what is refused has no value, a script never steps outside, a sample is finite.
  *
  * Longest: 400 bytes.
  */
@@ -15,46 +15,31 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void put(struct sdo *sdo, int64_t now_ns)
-{
-	struct frame frame;
-
-	while (sdo_put(sdo, now_ns, &frame))
-		must(frame_valid(&frame) && frame.len == 8 && frame.id == SDO_ID_REQUEST + sdo->node);
-	must(sdo->len <= SDO_DATA_MAX && sdo->at <= SDO_DATA_MAX);
-}
-
-/* Each 8 bytes are a reply; some are given index and sub-index of the transfer, as few random ones have them. */
+/* Each 8 bytes are a reply; some are given index and sub-index of the request, as few random ones have them. */
 static void check_node(const uint8_t *data, size_t size)
 {
 	static const struct pdo pdo = { PDO_SENT, 26, 0x2E3, 1, 2, { 0x60410010, 0x60640020 } };
 	struct pdo_script script = { 0 };
-	struct sdo sdo = { .node = 5, .late_ns = 3 };
-	enum pdo_result result = PDO_BUSY;
 
 	pdo_add(&script, PDO_STEP_READ, 0x1008, 0, 4, 0);
 	pdo_off(&script, PDO_SENT, 1);
 	pdo_map(&script, &pdo);
 	pdo_begin(&script, PDO_WRITE);
-	for (size_t at = 0; at + 8 <= size && result == PDO_BUSY; at += 8) {
-		struct frame reply = { .id = SDO_ID_REPLY + 5, .len = 8 };
-		enum sdo_result sent;
+	for (size_t at = 0; at + 8 <= size; at += 8) {
+		struct frame request, reply = { .id = SDO_ID_REPLY + 5, .len = 8 };
+		uint32_t value, code;
 
-		result = pdo_step(&script, &sdo);
-		put(&sdo, (int64_t)at + 1);
+		if (pdo_step(&script, 5, &request) != PDO_BUSY)
+			return;
+		must(frame_valid(&request) && request.len == 8 && request.id == SDO_ID_REQUEST + 5);
 		memcpy(reply.data, data + at, 8);
-		if (!(reply.data[3] & 1) && !sdo.segmented) {
-			reply.data[1] = (uint8_t)sdo.index;
-			reply.data[2] = (uint8_t)(sdo.index >> 8);
-			reply.data[3] = sdo.sub;
-		}
-		sent = sdo_rx(&sdo, &reply);
-		if (sent == SDO_BUSY)
-			sent = sdo_poll(&sdo, (int64_t)at + 2);
-		put(&sdo, (int64_t)at + 2);
-		if (result == PDO_BUSY)
-			result = pdo_done(&script, &sdo, sent);
-		must(script.at <= script.n && pdo_at(&script) && sdo_words(sdo.code));
+		if (!(reply.data[3] & 1))
+			memcpy(reply.data + 1, request.data + 1, 3);
+		code = sdo_reply(&request, &reply, &value);
+		must((!code || !value) && sdo_words(code));
+		if (pdo_done(&script, code, value) != PDO_BUSY)
+			return;
+		must(script.at <= script.n && pdo_at(&script));
 	}
 }
 

@@ -3,11 +3,11 @@
  *
  * Longest: 64 bytes.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "can/canopen/sdo.h"
 #include "daemons/robotiq/robotiq.h"
 #include "test/fuzz/must.h"
 
@@ -16,20 +16,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_reply(const uint8_t *data)
 {
 	struct frame request, reply = { .id = 0x58B, .len = data[0] % 9 };
-	uint8_t value = data[1];
-	uint32_t code = 7;
-	int status;
+	uint32_t value, code;
 
 	memcpy(reply.data, data + 2, 8);
 	if (data[1] & 1)
 		robotiq_read(&request, 11, data[1] & 2 ? 0x40 : 0x4F, data[5]);
 	else
 		robotiq_write(&request, 11, data[5], data[6]);
-	status = robotiq_reply(&reply, &request, &value, &code);
-	must(status == 0 || status == -EREMOTEIO || status == -EBADMSG);
-	must(status == -EBADMSG || (reply.len == 8 && !memcmp(reply.data + 1, request.data + 1, 3)));
-	must(status == -EREMOTEIO || code == 7);
-	must(value == (!status && data[1] & 1 ? reply.data[4] : data[1]));
+	code = sdo_reply(&request, &reply, &value);
+	must(code != SDO_NO_REPLY || reply.data[0] == SDO_ABORT);
+	must(code == SDO_NOT_A_REPLY || (reply.len == 8 && !memcmp(reply.data + 1, request.data + 1, 3)));
+	must(!value || (!code && data[1] & 1));
+	must(code || !(data[1] & 1) || (uint8_t)value == reply.data[4]);
 }
 
 static void check_registers(const uint8_t *data)

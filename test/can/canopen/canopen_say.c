@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "can/bus/frame_text.h"
 #include "can/canopen/nmt.h"
@@ -17,14 +16,6 @@ static void say(const struct frame *frame)
 
 	frame_text_write(text, frame);
 	printf("%s cob_id=0x%x", text, frame_id(frame));
-}
-
-static void say_bytes(const uint8_t *data, unsigned int n, unsigned int room)
-{
-	printf(" sdo.n=%u sdo.data.bytes=", room - n);
-	for (unsigned int i = 0; i < n; i++)
-		printf("%02x", data[i]);
-	printf("\n");
 }
 
 static void say_nmt(void)
@@ -48,61 +39,32 @@ static void say_nmt(void)
 	}
 }
 
-static void say_object(struct sdo *sdo, unsigned int ccs)
+static void say_object(const struct frame *frame, unsigned int ccs, uint16_t index, uint8_t sub)
 {
-	struct frame frame;
-
-	sdo_put(sdo, 1, &frame);
-	say(&frame);
-	printf(" sdo.ccs=%u sdo.main_idx=0x%04x sdo.sub_idx=0x%02x", ccs, sdo->index, sdo->sub);
-}
-
-/* A write in segments, which are acknowledged here. */
-static void say_segments(struct sdo *sdo)
-{
-	struct frame reply = { .id = SDO_ID_REPLY + sdo->node, .len = 8, .data = { 0x60 } }, frame;
-
-	memcpy(reply.data + 1, sdo->out.data + 1, 3);
-	for (unsigned int at = 0; sdo_rx(sdo, &reply) == SDO_BUSY; at += 7) {
-		const unsigned int left = sdo->len - at;
-
-		sdo_put(sdo, 1, &frame);
-		say(&frame);
-		printf(" sdo.ccs=0 sdo.toggle=%u sdo.c=%d", at / 7 % 2, left <= 7);
-		say_bytes(sdo->data + at, left < 7 ? left : 7, 7);
-		memset(reply.data, 0, 8);
-		reply.data[0] = (uint8_t)(0x20 | (at / 7 % 2) << 4);
-	}
+	say(frame);
+	printf(" sdo.ccs=%u sdo.main_idx=0x%04x sdo.sub_idx=0x%02x", ccs, index, sub);
 }
 
 static void say_sdo(void)
 {
-	struct sdo sdo = { .node = 1u + (unsigned int)rand() % NMT_NODE_MAX, .late_ns = 10 };
+	const unsigned int node = 1u + (unsigned int)rand() % NMT_NODE_MAX, bytes = 1u + (unsigned int)rand() % 4;
 	const uint16_t index = (uint16_t)(0x1000 + rand() % 0x6000);
 	const uint8_t sub = (uint8_t)rand();
-	const unsigned int len = 1u + (unsigned int)rand() % SDO_DATA_MAX;
-	uint8_t data[SDO_DATA_MAX];
-	struct frame frame;
+	const uint32_t value = (uint32_t)rand() ^ (uint32_t)rand() << 16;
+	struct frame frame, abort;
 
-	for (unsigned int i = 0; i < len; i++)
-		data[i] = (uint8_t)rand();
-	sdo_read(&sdo, index, sub);
-	say_object(&sdo, 2);
+	sdo_read(&frame, node, index, sub);
+	say_object(&frame, 2, index, sub);
 	printf("\n");
-	sdo_poll(&sdo, 100); /* the reply does not come */
-	sdo_put(&sdo, 100, &frame);
-	say(&frame);
-	printf(" sdo.ccs=4 sdo.main_idx=0x%04x sdo.sub_idx=0x%02x sdo.abort_code=0x%08x\n", index, sub, sdo.code);
-	sdo_write(&sdo, index, sub, data, 1 + len % 4);
-	say_object(&sdo, 1);
-	say_bytes(data, 1 + len % 4, 4);
-	sdo.result = SDO_IDLE;
-	if (len <= 4)
-		return;
-	sdo_write(&sdo, index, sub, data, len);
-	say_object(&sdo, 1);
+	sdo_abort(&abort, &frame, SDO_NO_REPLY);
+	say_object(&abort, 4, index, sub);
+	printf(" sdo.abort_code=0x05040000\n");
+	sdo_write(&frame, node, index, sub, value, bytes);
+	say_object(&frame, 1, index, sub);
+	printf(" sdo.n=%u sdo.data.bytes=", 4 - bytes);
+	for (unsigned int i = 0; i < bytes; i++)
+		printf("%02x", value >> 8 * i & 0xFF);
 	printf("\n");
-	say_segments(&sdo);
 }
 
 int main(int argc, char **argv)
