@@ -325,31 +325,28 @@ static void put_date(struct log_writer *w, const char *before, int64_t t_ns)
 /* Both dates are that of the first frame, in whole milliseconds, which is as exact as they are; stamps count from
  * there.
  * Times that are not of the epoch have no date. */
-static void asc_begin(struct log_writer *w, const struct log_record *first)
+static void asc_begin(struct log_writer *w)
 {
-	const bool dated = log_put_dated(first->t_ns);
-
-	w->start_ns = dated ? first->t_ns / 1000000 * 1000000 : 0;
-	if (dated)
+	if (w->dated)
 		put_date(w, "date", w->start_ns);
 	log_put_text(w, "base hex  timestamps absolute\ninternal events logged\n// version 9.0.0\n");
-	if (!dated)
+	if (!w->dated)
 		return;
 	put_date(w, "Begin Triggerblock", w->start_ns);
 	log_put_text(w, "   0.000000 Start of measurement\n");
 }
 
-static void put_fd(struct log_writer *w, const struct frame *f, unsigned int channel, const char *direction)
+static void put_fd(struct log_writer *w, const struct frame *f, const char *direction)
 {
 	const unsigned int brs = f->flags & FRAME_BRS ? 1 : 0, esi = f->flags & FRAME_ESI ? 1 : 0;
 
-	log_put_text(w, "CANFD %3u %-4s %8X%s  %u %u %x %2u", channel, direction, frame_id(f),
+	log_put_text(w, "CANFD %3u %-4s %8X%s  %u %u %x %2u", w->channel, direction, frame_id(f),
 		     f->id & FRAME_EXT ? "x" : "", brs, esi, frame_code(f), f->len);
 	log_put_data(w, f);
 	log_put_text(w, " 0 0 %X 0 0 0 0 0\n", FLAG_FD | brs << 13 | esi << 14);
 }
 
-static void asc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void asc_put(struct log_writer *w, const struct log_record *r)
 {
 	const char *direction = r->direction == 'T' ? "Tx" : "Rx";
 	const int64_t ns = log_put_since(w, r->t_ns);
@@ -357,12 +354,12 @@ static void asc_put(struct log_writer *w, const struct log_record *r, unsigned i
 
 	log_put_text(w, "%4lld.%06lld ", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / NS_PER_US));
 	if (f->id & FRAME_ERR) {
-		log_put_text(w, "%u  ErrorFrame\n", channel);
+		log_put_text(w, "%u  ErrorFrame\n", w->channel);
 	} else if (f->flags & FRAME_FD) {
-		put_fd(w, f, channel, direction);
+		put_fd(w, f, direction);
 	} else {
-		log_put_text(w, "%u  %X%-8s %s   %c %x", channel, frame_id(f), f->id & FRAME_EXT ? "x" : "", direction,
-			     f->id & FRAME_RTR ? 'r' : 'd', frame_code(f));
+		log_put_text(w, "%u  %X%-8s %s   %c %x", w->channel, frame_id(f), f->id & FRAME_EXT ? "x" : "",
+			     direction, f->id & FRAME_RTR ? 'r' : 'd', frame_code(f));
 		log_put_data(w, f);
 		log_put(w, "\n", 1);
 	}
@@ -378,6 +375,7 @@ const struct log_format log_asc_format = {
 	.suffix = ".asc",
 	.probe = asc_probe,
 	.read_line = asc_line,
+	.start_unit_ns = NS_PER_MS,
 	.begin = asc_begin,
 	.put = asc_put,
 	.end = asc_end,

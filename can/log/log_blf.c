@@ -10,6 +10,7 @@
 #include "can/log/log_blf.h"
 #include "can/log/log_formats.h"
 #include "can/log/log_input.h"
+#include "config/base/ns.h"
 
 #define ID_EXT 0x80000000u
 #define REMOTE 0x80
@@ -239,6 +240,7 @@ const struct log_format log_blf_format = {
 	.probe_bytes = blf_probe,
 	.input = log_blf_input,
 	.read_record = blf_record,
+	.start_unit_ns = NS_PER_MS,
 	.begin = log_blf_begin,
 	.put = log_blf_put,
 	.end = log_blf_end,

@@ -28,8 +28,8 @@ enum blf_type {
 };
 
 /* log_blf_write.c */
-void log_blf_begin(struct log_writer *w, const struct log_record *first);
-void log_blf_put(struct log_writer *w, const struct log_record *r, unsigned int channel);
+void log_blf_begin(struct log_writer *w);
+void log_blf_put(struct log_writer *w, const struct log_record *r);
 void log_blf_end(struct log_writer *w);
 
 #endif

@@ -8,12 +8,12 @@
 #include "can/log/log_formats.h"
 #include "config/base/ns.h"
 
-static void put_system_time(unsigned char *to, int64_t t_ns)
+static void put_system_time(const struct log_writer *w, unsigned char *to, int64_t t_ns)
 {
 	const time_t s = (time_t)(t_ns / NS_PER_S);
 	struct tm wall;
 
-	if (!log_put_dated(t_ns) || !localtime_r(&s, &wall))
+	if (!w->dated || !localtime_r(&s, &wall))
 		return;
 	frame_put_le(to, (uint64_t)wall.tm_year + 1900, 2);
 	frame_put_le(to + 2, (uint64_t)wall.tm_mon + 1, 2);
@@ -35,13 +35,13 @@ static void file_header(const struct log_writer *w, unsigned char header[BLF_FIL
 	header[13] = 6;
 	header[14] = 8;
 	header[15] = 1;
-	put_system_time(header + 40, w->start_ns);
+	put_system_time(w, header + 40, w->start_ns);
 	if (!complete)
 		return;
 	frame_put_le(header + 16, w->total, 8);
 	frame_put_le(header + 24, w->unpacked + BLF_FILE_HEADER, 8);
 	frame_put_le(header + 32, (uint32_t)w->records, 4);
-	put_system_time(header + 56, w->last_ns);
+	put_system_time(w, header + 56, w->last_ns);
 }
 
 static void base(unsigned char *to, uint32_t header_size, uint32_t size, enum blf_type type)
@@ -90,23 +90,21 @@ static void put_object(struct log_writer *w, int64_t ns, enum blf_type type, con
 	w->held += BLF_HEADER + n;
 }
 
-/* The start is in whole milliseconds. */
-void log_blf_begin(struct log_writer *w, const struct log_record *first)
+void log_blf_begin(struct log_writer *w)
 {
 	unsigned char header[BLF_FILE_HEADER];
 
-	w->start_ns = log_put_dated(first->t_ns) ? first->t_ns / 1000000 * 1000000 : 0;
 	file_header(w, header, false);
 	log_put(w, header, sizeof(header));
 }
 
-void log_blf_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+void log_blf_put(struct log_writer *w, const struct log_record *r)
 {
 	const struct frame *f = &r->frame;
 	const int64_t ns = log_put_since(w, r->t_ns);
 	unsigned char body[84] = { 0 };
 
-	frame_put_le(body, channel, 2);
+	frame_put_le(body, w->channel, 2);
 	if (f->id & FRAME_ERR) {
 		put_object(w, ns, BLF_CAN_ERROR_EXT, body, 32);
 		return;

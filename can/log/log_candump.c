@@ -102,12 +102,11 @@ size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, c
 	return (size_t)(to - text);
 }
 
-static void candump_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void candump_put(struct log_writer *w, const struct log_record *r)
 {
 	char text[LOG_WRITE_MAX];
 	size_t len = log_write_line(text, r->t_ns, r->bus, &r->frame);
 
-	(void)channel;
 	if (r->direction) {
 		text[len - 1] = ' ';
 		text[len++] = r->direction;

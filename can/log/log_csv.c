@@ -122,20 +122,18 @@ static const char *csv_line(struct log *log, struct log_record *r, struct log_te
 
 /* ---- writing ---- */
 
-static void csv_begin(struct log_writer *w, const struct log_record *first)
+static void csv_begin(struct log_writer *w)
 {
-	(void)first;
 	log_put_text(w, HEADER "\n");
 }
 
-static void csv_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void csv_put(struct log_writer *w, const struct log_record *r)
 {
 	const struct frame *f = &r->frame;
 	const bool error = f->id & FRAME_ERR;
 	char data[BASE64_LEN(FRAME_DATA_MAX_FD)];
 	const int64_t ns = r->t_ns > 0 ? r->t_ns : 0;
 
-	(void)channel;
 	log_put_text(w, "%lld.%09lld,0x%x,%d,%d,%d,%u,", (long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S),
 		     error ? 0 : frame_id(f), f->id & FRAME_EXT ? 1 : 0, f->id & FRAME_RTR ? 1 : 0, error,
 		     error ? 0 : f->len);

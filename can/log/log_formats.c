@@ -1,6 +1,5 @@
 /* log_formats.c: the formats that every program has. */
 #include "can/log/log_formats.h"
-#include "can/log/log_mcap.h"
 
 static const char *mcap_refuse(struct log_text line)
 {

@@ -7,6 +7,8 @@
 #ifndef CAN_LOG_LOG_FORMATS_H
 #define CAN_LOG_LOG_FORMATS_H
 
+#include <string.h>
+
 #include "can/log/log_parse.h"
 #include "can/log/log_put.h"
 
@@ -31,12 +33,19 @@ struct log_format {
 	const char *(*read_line)(struct log *log, struct log_record *r, struct log_text line);
 	const char *(*read_record)(struct log *log, struct log_record *r);
 
-	/* Into w; the first record is known at the beginning.  NULL: not written. */
-	void (*begin)(struct log_writer *w, const struct log_record *first);
-	void (*put)(struct log_writer *w, const struct log_record *r, unsigned int channel);
+	/* Into w; dated and start_ns are known at the beginning.  NULL: not written. */
+	void (*begin)(struct log_writer *w);
+	void (*put)(struct log_writer *w, const struct log_record *r);
 	void (*end)(struct log_writer *w);
+	int64_t start_unit_ns; /* how exact start_ns can be written; 0: there is none */
 	unsigned int lacks;
 };
+
+/* The first bytes of an MCAP file; drivers know them, too. */
+static inline bool log_mcap_probe(const unsigned char *bytes, size_t n)
+{
+	return n >= 4 && !memcmp(bytes, "\x89MCA", 4);
+}
 
 extern const struct log_format log_candump_format, log_screen_format, log_asc_format, log_trc_format, log_csv_format,
 	log_ixxat_format, log_blf_format, log_pcap_format, log_pcapng_format, log_mcap_format;

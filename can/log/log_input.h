@@ -34,7 +34,6 @@ bool log_zstd_probe(const unsigned char *bytes, size_t n);
 struct log_input *log_gzip_input(void);
 struct log_input *log_zstd_input(void);
 struct log_input *log_blf_input(void);
-struct log_input *log_mcap_input(void);
 
 /* Puts it on top of fd, or of below, with the n bytes (at most LOG_INPUT_BYTES) that were read of that. */
 void log_input_start(struct log_input *in, int fd, struct log_input *below, const void *bytes, size_t n);

@@ -141,19 +141,17 @@ static const char *ixxat_line(struct log *log, struct log_record *r, struct log_
 
 /* ---- writing ---- */
 
-static void ixxat_begin(struct log_writer *w, const struct log_record *first)
+static void ixxat_begin(struct log_writer *w)
 {
-	w->start_ns = log_put_dated(first->t_ns) ? first->t_ns : 0;
 	log_put_text(w, "ASCII Trace IXXAT MiniMon V3\n%s\n", columns);
 }
 
-static void ixxat_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void ixxat_put(struct log_writer *w, const struct log_record *r)
 {
 	const int64_t us = log_put_since(w, r->t_ns) / 1000;
 	const struct frame *f = &r->frame;
 	const unsigned int n = frame_data_len(f);
 
-	(void)channel;
 	log_put_text(w, "\"%02lld:%02lld:%02lld.%06lld\",\"%X\",\"%s\",\"%s\",\"", (long long)(us / 3600000000),
 		     (long long)(us / 60000000 % 60), (long long)(us / 1000000 % 60), (long long)(us % 1000000),
 		     frame_id(f), f->id & FRAME_EXT ? "Ext" : "Std", f->id & FRAME_RTR ? "Rtr" : "");
@@ -169,6 +167,7 @@ const struct log_format log_ixxat_format = {
 	.suffix = ".ixxat.csv",
 	.probe = ixxat_probe,
 	.read_line = ixxat_line,
+	.start_unit_ns = 1,
 	.begin = ixxat_begin,
 	.put = ixxat_put,
 	.lacks =

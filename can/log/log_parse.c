@@ -167,6 +167,11 @@ const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base)
 	return NULL;
 }
 
+const char *log_known_frame(const struct frame *f)
+{
+	return frame_valid(f) ? NULL : "there is no such frame: its identifier or its length is damaged";
+}
+
 /* CAN_ERR_BUSERROR of the kernel, without details, since those of the formats depend on the hardware. */
 const char *log_set_error(struct log_record *r)
 {

@@ -84,6 +84,7 @@ const char *log_set_time(struct log_record *r, int64_t start_ns, int64_t ns);
 const char *log_set_id(struct frame *f, uint32_t id, bool extended);
 const char *log_set_code(struct frame *f, uint32_t code); /* the length by its code on the wire */
 const char *log_set_data(struct frame *f, struct log_text *t, unsigned int base); /* frame_data_len(f) bytes */
+const char *log_known_frame(const struct frame *f);				  /* frame_valid */
 const char *log_set_error(struct log_record *r);				  /* an error on the bus; always NULL */
 
 /* A frame of SocketCAN as pcap has it, cut by nothing: len bytes. */

@@ -35,8 +35,8 @@ const char *log_set_socketcan(struct log_record *r, const unsigned char *b, size
 		f->dlc = b[7];
 	if (f->id & FRAME_ERR)
 		f->id &= FRAME_ERR | FRAME_EXT_MASK;
-	if (!frame_valid(f) || (f->id & FRAME_ERR && f->len != FRAME_DATA_MAX))
-		return "there is no such frame: its identifier or its length is damaged";
+	if (log_known_frame(f))
+		return log_known_frame(f);
 	if (8 + frame_data_len(f) > len)
 		return "the packet was cut when it was captured: capture with a larger snapshot length";
 	memcpy(f->data, b + 8, frame_data_len(f));
@@ -131,19 +131,17 @@ void log_pcap_numbers(struct log_writer *w, const uint32_t *numbers, size_t n)
 	}
 }
 
-static void pcap_begin(struct log_writer *w, const struct log_record *first)
+static void pcap_begin(struct log_writer *w)
 {
-	(void)first;
 	LOG_PCAP_NUMBERS(w, MAGIC_NS, VERSION, 0, 0, LOG_PCAP_PACKET, LOG_PCAP_LINK_TYPE);
 }
 
-static void pcap_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void pcap_put(struct log_writer *w, const struct log_record *r)
 {
 	const int64_t ns = r->t_ns > 0 ? r->t_ns : 0;
 	unsigned char packet[LOG_PCAP_PACKET];
 	const uint32_t n = (uint32_t)log_pcap_packet(packet, &r->frame);
 
-	(void)channel;
 	LOG_PCAP_NUMBERS(w, (uint32_t)(ns / NS_PER_S), (uint32_t)(ns % NS_PER_S), n, n);
 	log_put(w, packet, n);
 }

@@ -218,9 +218,8 @@ static const char *pcapng_record(struct log *log, struct log_record *r)
 
 /* ---- writing ---- */
 
-static void pcapng_begin(struct log_writer *w, const struct log_record *first)
+static void pcapng_begin(struct log_writer *w)
 {
-	(void)first;
 	LOG_PCAP_NUMBERS(w, SECTION, 28, SECTION_ORDER, VERSION, UINT32_MAX, UINT32_MAX, 28);
 	w->interfaces_n = 0;
 }
@@ -236,14 +235,13 @@ static void put_interface(struct log_writer *w, const char *name)
 	LOG_PCAP_NUMBERS(w, OPTION_RESOLUTION | 1 << 16, 9, 0, len);
 }
 
-static void pcapng_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void pcapng_put(struct log_writer *w, const struct log_record *r)
 {
 	const uint64_t ns = r->t_ns > 0 ? (uint64_t)r->t_ns : 0;
 	unsigned char packet[LOG_PCAP_PACKET];
 	const uint32_t n = (uint32_t)log_pcap_packet(packet, &r->frame), len = 32 + n + (r->direction ? 12 : 0);
 	uint32_t interface = 0;
 
-	(void)channel;
 	for (; w->interfaces_n < w->buses_n; w->interfaces_n++)
 		put_interface(w, w->buses[w->interfaces_n].name);
 	while (strcmp(w->buses[interface].name, r->bus) != 0)

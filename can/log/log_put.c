@@ -7,9 +7,6 @@
 
 #include "can/log/log_output.h"
 #include "can/log/log_put.h"
-#include "config/base/ns.h"
-
-#define DATED_NS (INT64_C(100000000) * NS_PER_S) /* stamps above are of the epoch, since 1973 */
 
 /* ---- bytes ---- */
 
@@ -75,11 +72,6 @@ void log_put_again(struct log_writer *w, const void *bytes, size_t n)
 }
 
 /* ---- for formats ---- */
-
-bool log_put_dated(int64_t t_ns)
-{
-	return t_ns >= DATED_NS;
-}
 
 int64_t log_put_since(const struct log_writer *w, int64_t t_ns)
 {

@@ -26,10 +26,12 @@ struct log_writer {
 	int fd;
 	int failed;
 	struct log_output *output; /* compresses; NULL: nothing to do */
-	int64_t start_ns;	   /* stamps count from here */
+	bool dated;		   /* stamps are since the epoch, not since the start of a recording */
+	int64_t start_ns;	   /* from here stamps count, if the format has a start */
 	int64_t last_ns;
-	uint64_t total;	   /* bytes before compression */
-	unsigned int said; /* LOG_NO_ that were reported */
+	uint64_t total;	      /* bytes before compression */
+	unsigned int said;    /* LOG_NO_ that were reported */
+	unsigned int channel; /* of the record that is put */
 	size_t buses_n;
 	struct {
 		char name[LOG_BUS_MAX];
@@ -54,7 +56,6 @@ void log_put_text(struct log_writer *w, const char *fmt, ...) __attribute__((for
  * compressed. */
 void log_put_again(struct log_writer *w, const void *bytes, size_t n);
 
-bool log_put_dated(int64_t t_ns);				 /* a stamp since the epoch, not since the start */
 int64_t log_put_since(const struct log_writer *w, int64_t t_ns); /* start_ns; not below 0 */
 void log_put_data(struct log_writer *w, const struct frame *f);	 /* " 01 02 03" */
 

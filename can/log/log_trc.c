@@ -285,18 +285,15 @@ static void put_start(struct log_writer *w, int64_t t_ns)
 		     (unsigned long long)((unsigned __int128)ns * 100000000000000 / 86400000000000));
 }
 
-static void trc_begin(struct log_writer *w, const struct log_record *first)
+static void trc_begin(struct log_writer *w)
 {
-	const bool dated = log_put_dated(first->t_ns);
-
-	w->start_ns = dated ? first->t_ns / NS_PER_S * NS_PER_S : 0;
 	log_put_text(w, ";$FILEVERSION=2.1\r\n");
-	if (dated)
+	if (w->dated)
 		put_start(w, w->start_ns);
 	log_put_text(w, ";$COLUMNS=N,O,T,B,I,d,R,L,D\r\n");
 }
 
-static void trc_put(struct log_writer *w, const struct log_record *r, unsigned int channel)
+static void trc_put(struct log_writer *w, const struct log_record *r)
 {
 	static const char *const fd[] = { "FD", "FB", "FE", "BI" };
 	const int64_t ns = log_put_since(w, r->t_ns);
@@ -306,14 +303,14 @@ static void trc_put(struct log_writer *w, const struct log_record *r, unsigned i
 	log_put_text(w, "%7llu %6lld.%03lld ", (unsigned long long)w->records + 1, (long long)(ns / 1000000),
 		     (long long)(ns % 1000000 / 1000));
 	if (f->id & FRAME_ERR) {
-		log_put_text(w, "ER %u         - %s -  5    00 00 00 00 00\r\n", channel, direction);
+		log_put_text(w, "ER %u         - %s -  5    00 00 00 00 00\r\n", w->channel, direction);
 		return;
 	}
 	log_put_text(w, "%s %u  %*s%0*X %s -  %-4u",
 		     f->flags & FRAME_FD ? fd[f->flags & 3]
 		     : f->id & FRAME_RTR ? "RR"
 					 : "DT",
-		     channel, f->id & FRAME_EXT ? 0 : 4, "", f->id & FRAME_EXT ? 8 : 4, frame_id(f), direction,
+		     w->channel, f->id & FRAME_EXT ? 0 : 4, "", f->id & FRAME_EXT ? 8 : 4, frame_id(f), direction,
 		     frame_code(f));
 	log_put_data(w, f);
 	log_put_text(w, "\r\n");
@@ -324,6 +321,7 @@ const struct log_format log_trc_format = {
 	.suffix = ".trc",
 	.probe = trc_probe,
 	.read_line = trc_line,
+	.start_unit_ns = NS_PER_S,
 	.begin = trc_begin,
 	.put = trc_put,
 	.lacks = LOG_NO_NAMES | LOG_NO_DETAILS | LOG_NO_PAST,

@@ -12,7 +12,10 @@
 #include "can/log/log_formats.h"
 #include "can/log/log_output.h"
 #include "can/log/log_writer.h"
+#include "config/base/ns.h"
 #include "config/base/text.h"
+
+#define DATED_NS (INT64_C(100000000) * NS_PER_S) /* stamps above are of the epoch, since 1973 */
 
 /* ---- the file ---- */
 
@@ -108,15 +111,25 @@ int log_writer_open(struct log_writer *w, const char *path, int flags, struct er
 	return 0;
 }
 
+/* The time of the first record is known. */
+static void begin(struct log_writer *w, int64_t first_ns)
+{
+	const int64_t unit_ns = w->format->start_unit_ns;
+
+	w->dated = first_ns >= DATED_NS;
+	w->start_ns = w->dated && unit_ns ? first_ns / unit_ns * unit_ns : 0;
+	if (w->format->begin)
+		w->format->begin(w);
+}
+
 int log_writer_close(struct log_writer *w, bool remove)
 {
 	const struct log_format *row = w->format;
-	const struct log_record nothing = { .t_ns = 0 };
 	int err = 0;
 
 	if (w->fd >= 0) {
-		if (!w->records && row->begin)
-			row->begin(w, &nothing);
+		if (!w->records)
+			begin(w, 0);
 		if (row->end)
 			row->end(w);
 		log_put_flush(w, true);
@@ -262,18 +275,16 @@ static int check(struct log_writer *w, const struct log_record *r)
 
 int log_writer_put(struct log_writer *w, const struct log_record *r)
 {
-	const struct log_format *row = w->format;
 	const int verdict = check(w, r);
-	unsigned int channel;
 
 	if (verdict)
 		return verdict < 0 ? verdict : 0;
-	channel = channel_of(w, r->bus);
-	if (!channel)
+	w->channel = channel_of(w, r->bus);
+	if (!w->channel)
 		return error_refuse(w->errors, -EMEDIUMTYPE, "%s: more than %d buses", w->path, LOG_WRITER_BUSES_MAX);
-	if (!w->records && row->begin)
-		row->begin(w, r);
-	row->put(w, r, channel);
+	if (!w->records)
+		begin(w, r->t_ns);
+	w->format->put(w, r);
 	w->records++;
 	w->last_ns = r->t_ns;
 	return w->failed ? cannot_write(w, w->failed) : 0;

@@ -1,9 +1,9 @@
 /* test_log_binary.c: damaged files of pcap, pcapng, BLF and MCAP: their messages, and what is still read of them. */
 #include "test/lib/testcase.h"
 
-#include "can/log/log_formats.h"
-#include "can/log/log_mcap.h"
 #include "can/log/log_parse.h"
+#include "channels/rec/mcap.h"
+#include "channels/ros/ros_can.h"
 #include "test/can/log/test_log_lib.h"
 
 #define PCAP "test/can/logs/kinds.pcap"	    /* header 24 bytes, packets at 24, 56 and 88 */
@@ -327,19 +327,42 @@ TEST(other_objects_of_blf)
 	log_close(&log_in);
 }
 
-/* Without the MCAP reader, which is part of the tools: what it hands on. */
+static size_t made;
+
+static int add_bytes(void *to, const void *from, size_t len)
+{
+	(void)to;
+	memcpy(bytes + made, from, len);
+	made += len;
+	return 0;
+}
+
+/* The frame has no time of its own, so that of its message counts. */
+static void write_frame(struct mcap_writer *w, int64_t t_ns)
+{
+	const struct ros_can can = { .bus = "can0", .frame = { .can_id = 0x123 } };
+	uint8_t cdr[ROS_CAN_CDR_MAX];
+
+	TEST_ASSERT_EQUAL_INT(0, mcap_write_message(w, &(struct mcap_message){ .channel = 1,
+									       .log_ns = (uint64_t)t_ns,
+									       .data = cdr,
+									       .len = ros_can_encode(&can, cdr) }));
+}
+
 TEST(a_frame_of_mcap_with_a_negative_time_is_damaged)
 {
-	static const int64_t times[] = { 5000, -1, INT64_MIN, 7000 };
-	struct log_mcap_item item = { .bus = "can0", .frame = { .id = 0x123 } };
+	struct mcap_writer *w = mcap_writer_new(&(struct mcap_options){ MCAP_NONE, "test", add_bytes, NULL });
 
-	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file("", 0), log_formats_all, 0, &log_errors));
-	log_in.format = &log_mcap_format;
-	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
-		item.t_ns = times[i];
-		memcpy(log_in.buffer + log_in.end, &item, sizeof(item));
-		log_in.end += sizeof(item);
-	}
+	mcap_write_schema(w, &(struct mcap_schema){ .id = 1, .name = mcap_text(ROS_CAN_TYPE) });
+	mcap_write_channel(w, &(struct mcap_channel){ .id = 1, .schema = 1, .encoding = mcap_text("cdr") });
+	write_frame(w, 5000);
+	write_frame(w, -1);
+	write_frame(w, INT64_MIN);
+	write_frame(w, 7000);
+	TEST_ASSERT_EQUAL_INT(0, mcap_write_end(w));
+	mcap_writer_free(w);
+	TEST_ASSERT_EQUAL_INT(0, log_open(&log_in, log_make_file((const char *)bytes, made), log_formats_all, 0,
+					  &log_errors));
 	TEST_ASSERT_EQUAL_STRING("(0000000000.000005) can0 123#\n(0000000000.000007) can0 123#\n", log_rest());
 	TEST_ASSERT_EQUAL_STRING(FILE_PATH ": record 2: the time is out of range\n" FILE_PATH
 					   ": record 3: the time is out of range\n",
