@@ -190,25 +190,14 @@ int eds_parse(struct eds *eds, const char *name, const char *text, size_t len, s
 
 int eds_read(struct eds *eds, const char *path, struct error_sink *errors)
 {
-	FILE *file = fopen(path, "re");
-	char *text = file ? malloc(FILE_MAX) : NULL;
-	size_t len = 0;
-	int status = text ? 0 : -errno;
+	char *text;
+	size_t len;
+	int status = read_files_take(path, FILE_MAX, &text, &len, errors);
 
-	if (text) {
-		read_files_note(path, fileno(file));
-		len = fread(text, 1, FILE_MAX, file);
-		status = ferror(file) ? -errno : 0;
-	}
 	if (status)
-		error_add(errors, "%s: %s", path, strerror(-status));
-	else if (len == FILE_MAX)
-		status = error_refuse(errors, -EFBIG, "%s: longer than 4 MiB", path);
-	else
-		status = eds_parse(eds, path, text, len, errors);
+		return status;
+	status = eds_parse(eds, path, text, len, errors);
 	free(text);
-	if (file)
-		fclose(file);
 	return status;
 }
 
