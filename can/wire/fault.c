@@ -70,16 +70,11 @@ static bool next_is(struct fault_words *words, const char *word)
 	return true;
 }
 
-static bool more(const struct fault_words *words)
-{
-	return words->at < words->n;
-}
-
 int fault_end(struct fault_words *words)
 {
 	char quoted[TEXT_QUOTED_MAX];
 
-	return more(words) ? fault_wrong(words, "%s is too much", text_quote(quoted, fault_next(words))) : 0;
+	return words->at < words->n ? fault_wrong(words, "%s is too much", text_quote(quoted, fault_next(words))) : 0;
 }
 
 /* ---- the parts ---- */
@@ -109,11 +104,6 @@ int fault_read_frame(struct fault_words *words, struct frame *frame)
 	return problem ? fault_wrong(words, "%s is not a frame such as 123#DEADBEEF: %s", text_quote(quoted, word),
 				     problem)
 		       : 0;
-}
-
-static int read_node(struct fault_words *words, struct engine_fault *fault)
-{
-	return fault_read_node(words, fault->node);
 }
 
 static int read_time(struct fault_words *words, struct engine_fault *fault)
@@ -152,65 +142,17 @@ static int read_chance(struct fault_words *words, struct engine_fault *fault)
 	return 0;
 }
 
-/* ---- the faults ---- */
-
-static int read_drop(struct fault_words *words, struct engine_fault *fault)
+static int read_bit(struct fault_words *words, struct engine_fault *fault)
 {
-	int status = read_chance(words, fault);
-
-	return status || !more(words) ? status : read_node(words, fault);
-}
-
-static int read_corrupt(struct fault_words *words, struct engine_fault *fault)
-{
-	int status = read_chance(words, fault);
+	const char *word = fault_next(words);
 	char quoted[TEXT_QUOTED_MAX];
 	int64_t bit;
 
-	if (!status && next_is(words, "at")) {
-		const char *word = fault_next(words);
-
-		if (text_int(word, &bit) || bit < 0 || bit >= BITS_MAX)
-			return fault_wrong(words, "at %s: write a bit from 0, the start bit, to %d",
-					   text_quote(quoted, word), BITS_MAX - 1);
-		fault->bit = (int)bit;
-	}
-	return status || !more(words) ? status : read_node(words, fault);
-}
-
-static int read_delay(struct fault_words *words, struct engine_fault *fault)
-{
-	int status = read_node(words, fault);
-
-	if (status)
-		return status;
-	fault->off = next_is(words, "off");
-	return fault->off ? 0 : read_time(words, fault);
-}
-
-static int read_stuck(struct fault_words *words, struct engine_fault *fault)
-{
-	fault->off = next_is(words, "off");
-	if (fault->off)
-		return 0;
-	if (next_is(words, "dominant"))
-		fault->level = ENGINE_DOMINANT;
-	else if (next_is(words, "recessive"))
-		fault->level = ENGINE_RECESSIVE;
-	return read_time(words, fault);
-}
-
-static int read_babble(struct fault_words *words, struct engine_fault *fault)
-{
-	int status = read_node(words, fault);
-
-	if (status)
-		return status;
-	fault->off = next_is(words, "off");
-	if (fault->off)
-		return 0;
-	status = fault_read_frame(words, &fault->frame);
-	return status || !more(words) ? status : read_time(words, fault);
+	if (text_int(word, &bit) || bit < 0 || bit >= BITS_MAX)
+		return fault_wrong(words, "at %s: write a bit from 0, the start bit, to %d", text_quote(quoted, word),
+				   BITS_MAX - 1);
+	fault->bit = (int)bit;
+	return 0;
 }
 
 static int read_power(struct fault_words *words, struct engine_fault *fault)
@@ -219,33 +161,65 @@ static int read_power(struct fault_words *words, struct engine_fault *fault)
 		fault->kind = ENGINE_POWER_ON;
 	else if (!next_is(words, "off"))
 		return fault_wrong(words, "write power off NODE or power on NODE");
-	return read_node(words, fault);
+	return 0;
 }
 
-static int read_classic(struct fault_words *words, struct engine_fault *fault)
-{
-	int status = read_node(words, fault);
+/* ---- the faults ---- */
 
-	fault->off = !status && next_is(words, "off");
-	return status;
-}
-
+/* What follows the word, a letter each: C how many, P off or on, N a node, F a frame, T a time; [ the rest may be left
+ * out; A at and a bit, or nothing; L a level, or nothing; O off, which ends it, or nothing. */
 static const struct kind {
 	const char *word;
 	enum engine_fault_kind kind;
-	int (*read)(struct fault_words *words, struct engine_fault *fault);
+	const char *form;
 } kinds[] = {
-	{ "drop", ENGINE_DROP, read_drop },
-	{ "corrupt", ENGINE_CORRUPT, read_corrupt },
-	{ "delay", ENGINE_DELAY, read_delay },
-	{ "stuck", ENGINE_STUCK, read_stuck },
-	{ "babble", ENGINE_BABBLE, read_babble },
-	{ "power", ENGINE_POWER_OFF, read_power },
-	{ "disconnect", ENGINE_DISCONNECT, read_node },
-	{ "connect", ENGINE_CONNECT, read_node },
-	{ "classic", ENGINE_CLASSIC, read_classic },
-	{ "clear", ENGINE_CLEAR, NULL },
+	{ "drop", ENGINE_DROP, "C[N" },		  { "corrupt", ENGINE_CORRUPT, "CA[N" },
+	{ "delay", ENGINE_DELAY, "NOT" },	  { "stuck", ENGINE_STUCK, "OLT" },
+	{ "babble", ENGINE_BABBLE, "NOF[T" },	  { "power", ENGINE_POWER_OFF, "PN" },
+	{ "disconnect", ENGINE_DISCONNECT, "N" }, { "connect", ENGINE_CONNECT, "N" },
+	{ "classic", ENGINE_CLASSIC, "NO" },	  { "clear", ENGINE_CLEAR, "" },
 };
+
+static int read_part(struct fault_words *words, struct engine_fault *fault, char part)
+{
+	switch (part) {
+	case 'C':
+		return read_chance(words, fault);
+	case 'P':
+		return read_power(words, fault);
+	case 'N':
+		return fault_read_node(words, fault->node);
+	case 'F':
+		return fault_read_frame(words, &fault->frame);
+	case 'T':
+		return read_time(words, fault);
+	case 'A':
+		return next_is(words, "at") ? read_bit(words, fault) : 0;
+	case 'L':
+		fault->level = next_is(words, "dominant")    ? ENGINE_DOMINANT
+			       : next_is(words, "recessive") ? ENGINE_RECESSIVE
+							     : ENGINE_HELD;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int read_form(struct fault_words *words, struct engine_fault *fault, const char *form)
+{
+	int status = 0;
+
+	for (; *form && !status; form++) {
+		if (*form == '[' && words->at == words->n)
+			break;
+		if (*form == 'O' && next_is(words, "off")) {
+			fault->off = true;
+			break;
+		}
+		status = read_part(words, fault, *form);
+	}
+	return status ? status : fault_end(words);
+}
 
 int fault_read_words(struct engine_fault *fault, struct fault_words *words)
 {
@@ -254,15 +228,12 @@ int fault_read_words(struct engine_fault *fault, struct fault_words *words)
 
 	*fault = (struct engine_fault){ .bit = -1 };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		int status;
-
 		nearest_try(word, kinds[i].word, &near);
 		if (strcmp(word, kinds[i].word) != 0)
 			continue;
 		words->about = word;
 		fault->kind = kinds[i].kind;
-		status = kinds[i].read ? kinds[i].read(words, fault) : 0;
-		return status ? status : fault_end(words);
+		return read_form(words, fault, kinds[i].form);
 	}
 	if (near)
 		return fault_wrong(words, "%s is not a fault; did you mean %s?", text_quote(quoted, word), near);
