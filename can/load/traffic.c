@@ -427,7 +427,7 @@ static int fits_slower(const struct traffic *traffic, unsigned int bus, unsigned
 	return fits;
 }
 
-static double load_of(const struct traffic *traffic, unsigned int bus, unsigned int driver)
+double traffic_load(const struct traffic *traffic, unsigned int bus, unsigned int driver)
 {
 	double load = 0;
 
@@ -443,8 +443,8 @@ static int next_largest(const struct traffic *traffic, unsigned int bus, const b
 	int largest = -1;
 
 	for (unsigned int d = 0; d < traffic->drivers_n; d++)
-		if (!asked[d] && load_of(traffic, bus, d) > 0 &&
-		    (largest < 0 || load_of(traffic, bus, d) > load_of(traffic, bus, (unsigned int)largest)))
+		if (!asked[d] && traffic_load(traffic, bus, d) > 0 &&
+		    (largest < 0 || traffic_load(traffic, bus, d) > traffic_load(traffic, bus, (unsigned int)largest)))
 			largest = (int)d;
 	return largest;
 }

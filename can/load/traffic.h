@@ -112,6 +112,9 @@ bool traffic_is_answer(const struct traffic_row *asked, const struct traffic_row
 /* Where the frames of a bus begin; returns how many there are. */
 size_t traffic_frames_of(const struct traffic *traffic, unsigned int bus, size_t *first);
 
+/* The part of load_most that is due to one driver. */
+double traffic_load(const struct traffic *traffic, unsigned int bus, unsigned int driver);
+
 /* Neither above TRAFFIC_LOAD_MAX nor a driver's frame late. */
 bool traffic_fits(const struct traffic *traffic, unsigned int bus);
 

@@ -20,7 +20,6 @@
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"
 #include "launch/check/check.h"
-#include "launch/check/check_timing.h"
 #include "launch/file/launch_file.h"
 
 #define CLAIM_TRIES 20
@@ -231,11 +230,9 @@ static bool passes_check(struct check *found, struct launch *launch, struct erro
 	struct error_sink warnings = { error_to_stderr, &odd, 0 };
 
 	ask_drivers(found, launch, errors);
-	if (launch->overload == LAUNCH_OVERLOAD_REPORT) {
-		check_frames_loads(&found->frames, launch, &warnings);
-		check_timing(&found->frames, launch, &warnings);
-	}
-	check_timing_bounds(&found->frames, launch);
+	if (launch->overload == LAUNCH_OVERLOAD_REPORT)
+		check_frames_times(&found->frames, &warnings);
+	check_frames_bounds(&found->frames, launch);
 	return errors->count == before;
 }
 

@@ -10,7 +10,6 @@
 #include "config/base/lines.h"
 #include "launch/check/check_listen.h"
 #include "launch/check/check_run.h"
-#include "launch/check/check_timing.h"
 #include "launch/file/launch_file.h"
 
 /* ---- programs and cores ---- */
@@ -304,15 +303,15 @@ static void check_time(struct check *check, const struct launch *launch, struct 
 	const bool report = launch->overload == LAUNCH_OVERLOAD_REPORT;
 	const unsigned int before = warnings->count;
 
-	check_frames_loads(&check->frames, launch, report ? warnings : errors);
-	check_timing(&check->frames, launch, report ? warnings : errors);
+	check_frames_times(&check->frames, report ? warnings : errors);
 	check->notes += warnings->count - before;
 }
 
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
 		 struct error_sink *warnings)
 {
-	memset(check, 0, sizeof(*check));
+	check->notes = 0;
+	check_frames_begin(&check->frames, launch);
 	check_daemons(check, launch, within_ns, errors, warnings);
 	check_frames_conflicts(&check->frames, errors);
 	check_time(check, launch, errors, warnings);
@@ -334,14 +333,14 @@ static void print_daemon(const struct launch *launch, const struct launch_daemon
 	fprintf(to, "%s\n", daemon->needs_n ? "" : "-");
 }
 
-static void print_bus(const struct check *check, const struct robot_bus *bus, FILE *to)
+static void print_bus(const struct traffic_bus *found, const struct robot_bus *bus, FILE *to)
 {
 	char data[24] = "-";
 
 	if (bus->data_bitrate)
 		snprintf(data, sizeof(data), "%lld", (long long)bus->data_bitrate);
 	fprintf(to, "%-16s %-16s %8lld %8s %3.0f %%  %.0f\n", bus->name, bus->interface, (long long)bus->bitrate, data,
-		100 * check_frames_load(&check->frames, bus), check_frames_hz(&check->frames, bus));
+		100 * found->load_most, found->hz);
 }
 
 void check_print(const struct check *check, const struct launch *launch, FILE *to)
@@ -353,5 +352,5 @@ void check_print(const struct check *check, const struct launch *launch, FILE *t
 	fprintf(to, "\n%-16s %-16s %8s %8s %5s  %s\n", "BUS", "INTERFACE", "BIT/S", "DATA", "LOAD", "FRAMES/S");
 	for (size_t i = 0; i < launch->robot.buses_n; i++)
 		if (launch_uses(launch, &launch->robot.buses[i]))
-			print_bus(check, &launch->robot.buses[i], to);
+			print_bus(&check->frames.traffic.buses[i], &launch->robot.buses[i], to);
 }

@@ -1,12 +1,14 @@
-/* check_frames.c: what drivers say they do on their buses. */
+/* check_frames.c: what drivers say they do on their buses, and whether these have time for it. */
 #include "launch/check/check_frames.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bus/bits_fd.h"
 #include "config/base/lines.h"
+#include "config/base/ns.h"
 
 /* ---- reading ---- */
 
@@ -18,45 +20,34 @@ static const struct robot_bus *read_bus(const struct launch_daemon *daemon, cons
 	return NULL;
 }
 
-static int add_row(struct check_frames *frames, const struct check_frame *row)
+static int refuse(struct error_sink *errors, const struct yaml_node *node, const char *list, const char *wrong)
 {
-	struct check_frame *more;
-
-	if (frames->n == frames->room) {
-		more = realloc(frames->rows, (2 * frames->room + 64) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		frames->rows = more;
-		frames->room = 2 * frames->room + 64;
-	}
-	frames->rows[frames->n++] = *row;
-	return 0;
+	yaml_error(errors, node, "%s: %s", list, wrong);
+	return -EINVAL;
 }
 
 static int read_rows(struct check_frames *frames, const struct launch_daemon *daemon, const struct yaml_node *root,
 		     struct error_sink *errors)
 {
 	const struct yaml_node *list = yaml_find(root, "frames"), *tick = yaml_find(root, "tick_us");
-	int64_t tick_ns = 0;
+	const unsigned int driver = (unsigned int)(daemon - frames->launch->daemons);
 	double us;
 
 	if (tick && !yaml_real(tick, &us) && us > 0 && us < 1e12)
-		tick_ns = (int64_t)(us * 1000 + 0.5);
+		frames->traffic.drivers[driver].tick_ns = (int64_t)(us * 1000 + 0.5);
 	if (!list || list->kind != YAML_LIST) {
 		yaml_error(errors, root, "no list \"frames\"");
 		return -EINVAL;
 	}
 	for (const struct yaml_node *node = list->first; node; node = node->next) {
-		struct check_frame row = { .daemon = daemon,
-					   .bus = read_bus(daemon, yaml_find(node, "bus")),
-					   .tick_ns = tick_ns };
-		const char *wrong = row.bus ? traffic_read_row(&row.row, node) : "bus is not one of its buses";
+		const struct robot_bus *bus = read_bus(daemon, yaml_find(node, "bus"));
+		struct traffic_row row = { .driver = driver };
+		const char *wrong = bus ? traffic_read_row(&row, node) : "bus is not one of its buses";
 
-		if (wrong) {
-			yaml_error(errors, node, "frames: %s", wrong);
-			return -EINVAL;
-		}
-		if (add_row(frames, &row))
+		if (wrong)
+			return refuse(errors, node, "frames", wrong);
+		row.bus = (unsigned int)(bus - frames->launch->robot.buses);
+		if (traffic_add(&frames->traffic, &row))
 			return error_refuse(errors, -ENOMEM, "%s", strerror(ENOMEM));
 	}
 	return 0;
@@ -75,17 +66,14 @@ static int read_claims(struct check_frames *frames, const struct launch_daemon *
 
 	for (; node && frames->claims_n < CHECK_CLAIMS_MAX; node = node->next) {
 		struct check_claim *claim = &frames->claims[frames->claims_n];
-		const struct yaml_node *what = yaml_find(node, "what");
-
-		const struct yaml_node *bus = yaml_find(node, "bus");
+		const struct yaml_node *what = yaml_find(node, "what"), *bus = yaml_find(node, "bus");
 		const bool channel = bus && yaml_is_null(bus);
 
 		*claim = (struct check_claim){ daemon, read_bus(daemon, bus), "" };
-		if ((!claim->bus && !channel) || !what || what->kind != YAML_TEXT || !is_claim(what->text, channel)) {
-			yaml_error(errors, node, "claims: %s",
-				   claim->bus || channel ? "what is not a name" : "bus is not one of its buses");
-			return -EINVAL;
-		}
+		if (!claim->bus && !channel)
+			return refuse(errors, node, "claims", "bus is not one of its buses");
+		if (!what || what->kind != YAML_TEXT || !is_claim(what->text, channel))
+			return refuse(errors, node, "claims", "what is not a name");
 		snprintf(claim->what, sizeof(claim->what), "%s", what->text);
 		frames->claims_n++;
 	}
@@ -108,10 +96,8 @@ static int read_channels(struct check_frames *frames, const struct launch_daemon
 			wrong = "dir is not in or out";
 		else if (frames->channels_n == CHECK_CHANNELS_MAX)
 			wrong = "there are too many, of all drivers";
-		if (wrong) {
-			yaml_error(errors, node, "channels: %s", wrong);
-			return -EINVAL;
-		}
+		if (wrong)
+			return refuse(errors, node, "channels", wrong);
 		snprintf(channel->name, sizeof(channel->name), "%s", name->text);
 		channel->daemon = daemon;
 		channel->reads = !strcmp(way, "in");
@@ -142,45 +128,34 @@ int check_frames_read(struct check_frames *frames, const struct launch_daemon *d
 	return err;
 }
 
+void check_frames_begin(struct check_frames *frames, const struct launch *launch)
+{
+	*frames = (struct check_frames){ .launch = launch, .traffic.reply_ns = TRAFFIC_REPLY_NS };
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		traffic_driver(&frames->traffic, launch->daemons[i].name, 0);
+	for (size_t i = 0; i < launch->robot.buses_n; i++) {
+		traffic_bus(&frames->traffic, launch->robot.buses[i].name);
+		frames->traffic.buses[i].bitrate = (uint32_t)launch->robot.buses[i].bitrate;
+		frames->traffic.buses[i].data_bitrate = (uint32_t)launch->robot.buses[i].data_bitrate;
+	}
+}
+
 void check_frames_free(struct check_frames *frames)
 {
-	free(frames->rows);
+	traffic_free(&frames->traffic);
 	memset(frames, 0, sizeof(*frames));
 }
 
 /* ---- conflicts ---- */
 
-static bool same_id(const struct check_frame *a, const struct check_frame *b)
-{
-	return a->bus == b->bus && a->row.id == b->row.id;
-}
-
 /* A driver has several rows of an identifier if their frames differ in the data. */
-static bool seen_before(const struct check_frames *frames, size_t i)
+static bool seen_before(const struct traffic *traffic, const struct traffic_row *row)
 {
-	const struct check_frame *row = &frames->rows[i];
-
-	for (size_t j = 0; j < i; j++) {
-		const struct check_frame *other = &frames->rows[j];
-
-		if (same_id(row, other) && other->daemon == row->daemon && other->row.tx == row->row.tx &&
-		    other->row.shared == row->row.shared)
+	for (const struct traffic_row *other = traffic->rows; other < row; other++)
+		if (other->bus == row->bus && other->id == row->id && other->driver == row->driver &&
+		    other->tx == row->tx && other->shared == row->shared)
 			return true;
-	}
 	return false;
-}
-
-static bool is_answer(const struct check_frame *asked, const struct check_frame *row)
-{
-	return row->bus == asked->bus && row->daemon == asked->daemon && traffic_is_answer(&asked->row, &row->row);
-}
-
-static bool clash(const struct check_frame *a, const struct check_frame *b)
-{
-	struct traffic_row other = b->row;
-
-	other.driver = a->row.driver + (a->daemon != b->daemon);
-	return a->bus == b->bus && traffic_clash(&a->row, &other);
 }
 
 #define CONFLICTS_MAX 64
@@ -190,7 +165,7 @@ struct conflict {
 	const struct robot_bus *bus;
 	const struct launch_daemon *first, *second;
 	const struct check_claim *claim; /* that both make; NULL: none */
-	const struct check_frame *a, *b; /* of the same identifier */
+	const struct traffic_row *a, *b; /* of the same identifier */
 	bool others;			 /* they have other identifiers in common, too */
 };
 
@@ -236,16 +211,19 @@ static void find_claims(const struct check_frames *frames, struct conflicts *all
 
 static void find_identifiers(const struct check_frames *frames, struct conflicts *all)
 {
-	for (size_t i = 0; i < frames->n; i++) {
-		for (size_t j = seen_before(frames, i) ? i : 0; j < i; j++) {
-			const struct check_frame *a = &frames->rows[j], *b = &frames->rows[i];
+	const struct traffic *traffic = &frames->traffic;
+	const struct launch *launch = frames->launch;
+
+	for (const struct traffic_row *b = traffic->rows; b < traffic->rows + traffic->rows_n; b++) {
+		for (const struct traffic_row *a = seen_before(traffic, b) ? b : traffic->rows; a < b; a++) {
 			struct conflict *c;
 
-			if (!clash(a, b) || seen_before(frames, j))
+			if (!traffic_clash(a, b) || seen_before(traffic, a))
 				continue;
-			c = conflict_of(all, a->bus, a->daemon, b->daemon);
+			c = conflict_of(all, &launch->robot.buses[a->bus], &launch->daemons[a->driver],
+					&launch->daemons[b->driver]);
 			if (c && c->a)
-				c->others |= !same_id(c->a, a);
+				c->others |= c->a->id != a->id;
 			else if (c)
 				c->a = a, c->b = b;
 		}
@@ -271,9 +249,9 @@ static void report_conflict(const struct conflict *c, struct error_sink *errors)
 		yaml_error(errors, c->second->node,
 			   "bus %s: %s %0*X%s sent by %s%s (line %u) and by %s%s (line %u): give one of them other "
 			   "ids, or another bus",
-			   c->bus->name, c->others ? "identifiers" : "identifier", c->a->row.id & FRAME_EXT ? 8 : 3,
-			   c->a->row.id & ~FRAME_EXT, c->others ? " and others are" : " is", c->a->row.tx ? "" : device,
-			   c->first->name, first, c->b->row.tx ? "" : device, c->second->name, second);
+			   c->bus->name, c->others ? "identifiers" : "identifier", c->a->id & FRAME_EXT ? 8 : 3,
+			   c->a->id & ~FRAME_EXT, c->others ? " and others are" : " is", c->a->tx ? "" : device,
+			   c->first->name, first, c->b->tx ? "" : device, c->second->name, second);
 }
 
 void check_frames_conflicts(const struct check_frames *frames, struct error_sink *errors)
@@ -286,103 +264,21 @@ void check_frames_conflicts(const struct check_frames *frames, struct error_sink
 		report_conflict(&all.rows[i], errors);
 }
 
-/* ---- load ---- */
+/* ---- time ---- */
 
 #define ROUNDING 1e-9
 
-static double rate(const struct check_frame *row)
-{
-	return row->row.period_ns ? 1e9 / (double)row->row.period_ns : 0;
-}
-
-struct flow {
-	double load; /* share of the time, at most */
-	double hz;
-};
-
-static void add_flow(struct flow *flow, const struct robot_bus *bus, double often, const struct check_frame *row,
-		     unsigned int len, uint8_t flags)
-{
-	const struct bits_rates rates = { (uint32_t)bus->bitrate, (uint32_t)bus->data_bitrate };
-
-	flow->load += often * (double)bits_frame_ns(&rates, row->row.id, len, flags, true) / 1e9;
-	flow->hz += often;
-}
-
-/* A frame that a driver takes is on the bus as often as it is asked for, or as often as it comes unasked, whichever is
- * more.  The first row of an identifier stands for all of them. */
-static void add_taken(struct flow *flow, const struct check_frames *frames, size_t i)
-{
-	const struct check_frame *row = &frames->rows[i], *longest = row;
-	double asked = 0, unasked = 0;
-
-	for (size_t j = 0; j < frames->n; j++) {
-		const struct check_frame *other = &frames->rows[j];
-
-		if (is_answer(other, row))
-			asked += rate(other);
-		if (other->row.tx || other->daemon != row->daemon || !same_id(other, row))
-			continue;
-		if (j < i)
-			return;
-		unasked += rate(other);
-		longest = other->row.len > longest->row.len ? other : longest;
-	}
-	add_flow(flow, row->bus, asked > unasked ? asked : unasked, row, longest->row.len, longest->row.flags);
-}
-
-/* An answer that no row describes has eight bytes. */
-static bool is_described(const struct check_frames *frames, const struct check_frame *asked)
-{
-	for (size_t i = 0; i < frames->n; i++)
-		if (is_answer(asked, &frames->rows[i]))
-			return true;
-	return false;
-}
-
-/* The flow of one daemon, or of all (NULL). */
-static struct flow flow_of(const struct check_frames *frames, const struct robot_bus *bus,
-			   const struct launch_daemon *daemon)
-{
-	struct flow flow = { 0 };
-
-	for (size_t i = 0; i < frames->n; i++) {
-		const struct check_frame *row = &frames->rows[i];
-
-		if (row->bus != bus || (daemon && row->daemon != daemon))
-			continue;
-		if (!row->row.tx) {
-			add_taken(&flow, frames, i);
-			continue;
-		}
-		add_flow(&flow, bus, rate(row), row, row->row.len, row->row.flags);
-		if (row->row.answered && !is_described(frames, row))
-			add_flow(&flow, bus, rate(row), row, FRAME_DATA_MAX, 0);
-	}
-	return flow;
-}
-
-double check_frames_load(const struct check_frames *frames, const struct robot_bus *bus)
-{
-	return flow_of(frames, bus, NULL).load;
-}
-
-double check_frames_hz(const struct check_frames *frames, const struct robot_bus *bus)
-{
-	return flow_of(frames, bus, NULL).hz;
-}
-
 /* "larm (line 7) 61 %, lft (line 9) 35 %"; returns the daemon with the largest share. */
-static const struct launch_daemon *print_shares(const struct check_frames *frames, const struct launch *launch,
-						const struct robot_bus *bus, char *text, size_t size)
+static const struct launch_daemon *print_shares(const struct check_frames *frames, unsigned int bus, char *text,
+						size_t size)
 {
 	const struct launch_daemon *largest = NULL;
 	double most = 0;
 
 	*text = '\0';
-	for (size_t i = 0; i < launch->daemons_n; i++) {
-		const struct launch_daemon *daemon = &launch->daemons[i];
-		const double load = flow_of(frames, bus, daemon).load;
+	for (unsigned int i = 0; i < frames->launch->daemons_n; i++) {
+		const struct launch_daemon *daemon = &frames->launch->daemons[i];
+		const double load = traffic_load(&frames->traffic, bus, i);
 
 		if (load <= 0)
 			continue;
@@ -393,20 +289,133 @@ static const struct launch_daemon *print_shares(const struct check_frames *frame
 	return largest;
 }
 
-void check_frames_loads(const struct check_frames *frames, const struct launch *launch, struct error_sink *errors)
+static void report_load(const struct check_frames *frames, unsigned int bus, struct error_sink *errors)
 {
-	for (size_t i = 0; i < launch->robot.buses_n; i++) {
-		const struct robot_bus *bus = &launch->robot.buses[i];
-		double load = check_frames_load(frames, bus);
-		const struct launch_daemon *largest;
-		char shares[ERROR_LINE_MAX / 4];
+	const struct traffic_bus *b = &frames->traffic.buses[bus];
+	char shares[ERROR_LINE_MAX / 4];
+	const struct launch_daemon *largest = print_shares(frames, bus, shares, sizeof(shares));
 
-		if (load <= CHECK_LOAD_MAX + ROUNDING)
+	yaml_error(errors, largest ? largest->node : yaml_root(frames->launch->doc),
+		   "bus %s: a load of %.1f %% at %lld bit/s, %s, is above %.0f %%: use a longer tick, or "
+		   "another bus",
+		   b->name, 100 * b->load_most, (long long)b->bitrate, shares, 100 * TRAFFIC_LOAD_MAX);
+}
+
+/* The frame that is late by most. */
+static const struct traffic_frame *worst(const struct traffic *traffic, unsigned int bus)
+{
+	const struct traffic_frame *most = NULL;
+
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		const struct traffic_frame *f = &traffic->frames[i];
+
+		if (f->bus == bus && f->late && f->kind == TRAFFIC_SENT &&
+		    (!most || f->r.response_ns - f->deadline_ns > most->r.response_ns - most->deadline_ns))
+			most = f;
+	}
+	return most;
+}
+
+static void report_late(const struct check_frames *frames, unsigned int bus, struct error_sink *errors)
+{
+	const struct traffic *traffic = &frames->traffic;
+	const struct traffic_frame *f = worst(traffic, bus);
+	const struct traffic_bus *b = &traffic->buses[bus];
+	char advice[TRAFFIC_ADVICE_MAX] = "give a driver another bus", takes[32] = "never end", others[48] = "";
+
+	traffic_advice(traffic, bus, advice);
+	if (f->r.response_ns != RESPONSE_NEVER)
+		snprintf(takes, sizeof(takes), "take %.3f ms", (double)f->r.response_ns / NS_PER_MS);
+	if (b->late > 1)
+		snprintf(others, sizeof(others), ", and %u others may be late", b->late - 1);
+	yaml_error(errors, frames->launch->daemons[f->driver].node,
+		   "bus %s: frame %0*" PRIX32 " may %s, and has to be sent within %.3f ms%s: %s, or write overload: "
+		   "report",
+		   b->name, f->id & FRAME_EXT ? 8 : 3, f->id & ~FRAME_EXT, takes, (double)f->deadline_ns / NS_PER_MS,
+		   others, advice);
+}
+
+void check_frames_times(struct check_frames *frames, struct error_sink *errors)
+{
+	const struct traffic *traffic = &frames->traffic;
+
+	if (traffic_solve(&frames->traffic)) {
+		error_add(errors, "%s: no memory to compute the times of frames", frames->launch->path);
+		return;
+	}
+	for (unsigned int bus = 0; bus < traffic->buses_n; bus++)
+		if (traffic->buses[bus].load_most > TRAFFIC_LOAD_MAX + ROUNDING)
+			report_load(frames, bus, errors);
+		else if (traffic->buses[bus].late)
+			report_late(frames, bus, errors);
+}
+
+/* ---- bounds ---- */
+
+static bool first_of_id(const struct traffic *traffic, size_t i)
+{
+	const struct traffic_frame *f = &traffic->frames[i];
+
+	for (size_t k = 0; k < i; k++) {
+		const struct traffic_frame *other = &traffic->frames[k];
+
+		if (other->driver == f->driver && other->bus == f->bus && other->id == f->id && other->kind == f->kind)
+			return false;
+	}
+	return true;
+}
+
+/* The bound over all frames with the identifier; 0: one of them has none. */
+static int64_t bound_of(const struct traffic *traffic, const struct traffic_frame *f)
+{
+	int64_t bound_ns = 0;
+
+	for (size_t k = 0; k < traffic->frames_n; k++) {
+		const struct traffic_frame *other = &traffic->frames[k];
+
+		if (other->driver != f->driver || other->bus != f->bus || other->id != f->id ||
+		    other->kind != TRAFFIC_SENT || !other->r.period_ns)
 			continue;
-		largest = print_shares(frames, launch, bus, shares, sizeof(shares));
-		yaml_error(errors, largest ? largest->node : yaml_root(launch->doc),
-			   "bus %s: a load of %.1f %% at %lld bit/s, %s, is above %.0f %%: use a longer tick, or "
-			   "another bus",
-			   bus->name, 100 * load, (long long)bus->bitrate, shares, 100 * CHECK_LOAD_MAX);
+		if (other->r.response_ns == RESPONSE_NEVER)
+			return 0;
+		if (other->r.response_ns > bound_ns)
+			bound_ns = other->r.response_ns;
+	}
+	return bound_ns;
+}
+
+static void print_bounds(const struct traffic *traffic, unsigned int driver, FILE *to)
+{
+	const char *space = "";
+
+	for (size_t i = 0; i < traffic->frames_n; i++) {
+		const struct traffic_frame *f = &traffic->frames[i];
+		int64_t bound_ns;
+
+		if (f->driver != driver || f->kind != TRAFFIC_SENT || !first_of_id(traffic, i))
+			continue;
+		bound_ns = bound_of(traffic, f);
+		if (!bound_ns)
+			continue;
+		fprintf(to, "%s%s:%0*" PRIX32 "=%" PRId64, space, traffic->buses[f->bus].name,
+			f->id & FRAME_EXT ? 8 : 3, f->id & ~FRAME_EXT, bound_ns);
+		space = " ";
+	}
+}
+
+void check_frames_bounds(const struct check_frames *frames, struct launch *launch)
+{
+	for (unsigned int i = 0; i < launch->daemons_n; i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *to = open_memstream(&text, &len);
+
+		if (!to)
+			break;
+		fprintf(to, CHECK_FRAMES_BOUNDS "=");
+		print_bounds(&frames->traffic, i, to);
+		if (!fclose(to))
+			launch->daemons[i].bounds = arena_copy(yaml_arena(launch->doc), text, len);
+		free(text);
 	}
 }

@@ -92,7 +92,7 @@ struct launch_daemon {
 	enum vt_over over;
 	int64_t weight; /* 0: none */
 
-	char *bounds; /* ENDPLATE_BOUNDS=..., from check_timing_bounds; NULL: none */
+	char *bounds; /* ENDPLATE_BOUNDS=..., from check_frames_bounds; NULL: none */
 
 	const struct yaml_node *node; /* for error lines about it */
 

@@ -7,7 +7,6 @@
 #include "can/bus/bits.h"
 #include "launch/check/check.h"
 #include "launch/check/check_run.h"
-#include "launch/check/check_timing.h"
 #include "test/launch/file/launch_lib.h"
 #include "test/lib/lib.h"
 
@@ -508,6 +507,7 @@ TEST(invalid_frames_are_errors)
 	};
 	const struct launch_daemon *waist = launch_daemon(&launch, "waist");
 
+	check_frames_begin(&check.frames, &launch);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		char text[1024], expected[256];
 
@@ -518,7 +518,7 @@ TEST(invalid_frames_are_errors)
 		TEST_ASSERT_EQUAL_STRING(expected, errors.text);
 	}
 	TEST_ASSERT_EQUAL_INT(-EINVAL, check_frames_read(&check.frames, waist, "{", 1, launch_lib_start(&errors)));
-	TEST_ASSERT_EQUAL_UINT(0, check.frames.n);
+	TEST_ASSERT_EQUAL_UINT(0, check.frames.traffic.rows_n);
 }
 
 TEST(further_channels_are_read)
@@ -538,6 +538,7 @@ TEST(further_channels_are_read)
 	};
 	const struct launch_daemon *waist = launch_daemon(&launch, "waist");
 
+	check_frames_begin(&check.frames, &launch);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		char text[512], expected[256];
 
@@ -567,7 +568,7 @@ TEST(further_channels_are_read)
 
 static double load_of(const char *bus)
 {
-	return check_frames_load(&check.frames, robot_bus(&launch.robot, bus));
+	return check.frames.traffic.buses[robot_bus(&launch.robot, bus) - launch.robot.buses].load_most;
 }
 
 TEST(load_is_the_worst_that_frames_can_take)
@@ -580,17 +581,17 @@ TEST(load_is_the_worst_that_frames_can_take)
 			    "torso", "0DF", "2",
 			    PERIOD("1e+04") REPLY("0BF")) /* an answer without a row: eight bytes */));
 	says("imu", "--frames",
-	     FRAMES(TX("torso", "041", "2", PERIOD("5000") REPLY("040")) "," /* its answer comes by itself more often */
+	     FRAMES(TX("torso", "041", "2",
+		       PERIOD("5000") REPLY("040")) "," /* what it answers with comes by itself, too */
 		    RX("torso", "040", "4", PERIOD("2000")) "," RX("torso", "040", "8", PERIOD("2000")) "," TX(
 			    "torso", "00000041", "8", PERIOD("10000"))));
 	checked("", "");
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9,
-				  ((two + eight) * 200 + (two + eight) * 100 + two * 200 + eight * 1000 +
+				  ((two + eight) * 200 + (two + eight) * 100 + (two + eight) * 200 + eight * 1000 +
 				   bits_worst(true, false, 8) * 100.0) /
 					  1e6,
 				  load_of("torso"));
-	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 400 + 200 + 200 + 1000 + 100,
-				  check_frames_hz(&check.frames, robot_bus(&launch.robot, "torso")));
+	TEST_ASSERT_DOUBLE_WITHIN(1e-6, 400 + 200 + 400 + 1000 + 100, check.frames.traffic.buses[0].hz);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0, load_of("arm"));
 }
 
@@ -651,7 +652,7 @@ TEST(bounds_are_for_the_environment_of_drivers)
 {
 	say_late("1000");
 	checked("", "");
-	check_timing_bounds(&check.frames, &launch);
+	check_frames_bounds(&check.frames, &launch);
 	TEST_ASSERT_EQUAL_STRING("ENDPLATE_BOUNDS=torso:0EE=405000 torso:0EF=405000 torso:100=405000",
 				 launch_daemon(&launch, "waist")->bounds);
 	TEST_ASSERT_EQUAL_STRING("ENDPLATE_BOUNDS=", launch_daemon(&launch, "imu")->bounds);
