@@ -8,9 +8,9 @@
 
 #include "config/base/exit.h"
 #include "config/base/lines.h"
-#include "launch/check/check_listen.h"
 #include "launch/check/check_run.h"
 #include "launch/file/launch_file.h"
+#include "launch/view/listener.h"
 
 /* ---- programs and cores ---- */
 
@@ -166,40 +166,32 @@ static void ask(struct check *check, struct json *json, struct asked *asked, con
 	asked->n = left;
 }
 
-/* The programs of all daemons, and the configuration and frames of drivers and simulator. */
-static void check_daemons(struct check *check, const struct launch *launch, int64_t within_ns,
-			  struct error_sink *errors, struct error_sink *warnings)
+/* The wanted drivers, and if all daemons are checked the simulator, whose programs are there. */
+static struct asked *find_asked(const struct launch *launch, bool all, struct error_sink *errors)
 {
 	static struct asked asked; /* too large for the stack */
 
 	asked.n = 0;
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
+		const bool driver = daemon->kind == LAUNCH_DRIVER;
 
-		if (!daemon->wanted)
+		if (!daemon->wanted || !(all || driver))
 			continue;
-		check_core(daemon, errors);
+		if (all)
+			check_core(daemon, errors);
 		if (check_program(launch, daemon, asked.path[asked.n], errors) &&
-		    (daemon->kind == LAUNCH_DRIVER || daemon->kind == LAUNCH_ROBOTSIM))
+		    (driver || daemon->kind == LAUNCH_ROBOTSIM))
 			asked.daemon[asked.n++] = daemon;
 	}
-	ask(NULL, NULL, &asked, "--check", within_ns, errors, warnings);
-	ask(check, NULL, &asked, "--frames", within_ns, errors, warnings);
+	return &asked;
 }
 
 void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to, struct error_sink *errors)
 {
-	static struct asked asked; /* too large for the stack */
+	struct asked *asked = find_asked(launch, false, errors);
 	struct json j = json_to(to);
 
-	asked.n = 0;
-	for (size_t i = 0; i < launch->daemons_n; i++) {
-		const struct launch_daemon *daemon = &launch->daemons[i];
-
-		if (daemon->wanted && daemon->kind == LAUNCH_DRIVER &&
-		    check_program(launch, daemon, asked.path[asked.n], errors))
-			asked.daemon[asked.n++] = daemon;
-	}
 	json_object(&j, NULL);
 	json_text(&j, "robot", launch->name);
 	json_array(&j, "buses");
@@ -213,7 +205,7 @@ void check_frames_print(const struct launch *launch, int64_t within_ns, FILE *to
 	}
 	json_end(&j);
 	json_array(&j, "drivers");
-	ask(NULL, &j, &asked, "--frames", within_ns, errors, errors);
+	ask(NULL, &j, asked, "--frames", within_ns, errors, errors);
 	json_end(&j);
 	json_end(&j);
 	fputc('\n', to);
@@ -294,6 +286,73 @@ static void check_interfaces(struct check *check, const struct launch *launch, s
 	}
 }
 
+/* ---- ports ---- */
+
+#define PAGE "achweb"
+
+static bool is_page(const struct launch_daemon *daemon)
+{
+	const char *slash = strrchr(daemon->argv[0], '/');
+
+	return !strcmp(slash ? slash + 1 : daemon->argv[0], PAGE);
+}
+
+static bool has_local_socket(const struct launch_daemon *daemon)
+{
+	for (char **arg = daemon->argv; *arg; arg++)
+		if (strstr(*arg, "unix:/"))
+			return true;
+	return false;
+}
+
+static bool may_open_sockets(void)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EAFNOSUPPORT;
+}
+
+/* The check of a robot that runs finds its own sockets. */
+static void check_port(const struct launch_daemon *daemon, struct error_sink *warnings)
+{
+	static const char *const addresses[LISTENER_PAIR] = { "127.0.0.1", "::1" };
+	char taken[LISTENER_TAKEN_MAX];
+	uid_t uid;
+
+	for (int i = 0; i < LISTENER_PAIR; i++) {
+		if (!listener_user(addresses[i], (int)daemon->listen, &uid) || uid == geteuid())
+			continue;
+		listener_taken(taken, addresses[i], (int)daemon->listen);
+		yaml_error(warnings, yaml_find(daemon->node, "listen"), "%s: end that process, or take another port",
+			   taken);
+		return;
+	}
+}
+
+/* Errors: a daemon with listen:, or an achweb without local sockets, where this process may open no network socket, as
+ * in endplate@.service.  Warnings: a port that another user has. */
+static void check_listen(const struct launch *launch, struct error_sink *errors, struct error_sink *warnings)
+{
+	for (size_t i = 0; i < launch->daemons_n; i++) {
+		const struct launch_daemon *daemon = &launch->daemons[i];
+		const bool page = is_page(daemon);
+
+		if (!daemon->wanted || (!daemon->listen && (!page || has_local_socket(daemon))))
+			continue;
+		if (may_open_sockets())
+			check_port(daemon, warnings);
+		else
+			yaml_error(
+				errors, daemon->node,
+				"achstart may open no network socket here (RestrictAddressFamilies= of its unit): take "
+				"%s out of this file, and run it by a unit of its own: %s%s%s",
+				daemon->name, page ? "systemctl enable --now achweb@" : "as achweb@.service does",
+				page ? launch->name : "", page ? ".socket (achweb@.service)" : "");
+	}
+}
+
 /* ---- all of it ---- */
 
 /* With overload: report a bus without time does not keep the robot from starting. */
@@ -310,9 +369,12 @@ static void check_time(struct check *check, const struct launch *launch, struct 
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
 		 struct error_sink *warnings)
 {
+	struct asked *asked = find_asked(launch, true, errors);
+
 	check->notes = 0;
 	check_frames_begin(&check->frames, launch);
-	check_daemons(check, launch, within_ns, errors, warnings);
+	ask(NULL, NULL, asked, "--check", within_ns, errors, warnings);
+	ask(check, NULL, asked, "--frames", within_ns, errors, warnings);
 	check_frames_conflicts(&check->frames, errors);
 	check_time(check, launch, errors, warnings);
 	check_interfaces(check, launch, errors, warnings);

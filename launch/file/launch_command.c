@@ -286,12 +286,11 @@ static void find_channel(struct launch *launch, struct launch_daemon *daemon)
 	daemon->channel = daemon->clock ? "clock" : arena_copy(yaml_arena(launch->doc), name, strlen(name));
 }
 
-void launch_command(struct launch_top *top, struct error_sink *errors)
+void launch_command(struct launch *launch, struct error_sink *errors)
 {
-	struct launch *launch = top->launch;
 	const struct launch_daemon *clock = launch->clock ? launch_daemon(launch, launch->clock) : NULL;
 	int64_t clock_ns = clock && clock->device ? tick_ns(clock->device, CLOCK_TICK_NS) : 0;
-	const struct yaml_node *of_all = launch_given(top->environment);
+	const struct yaml_node *of_all = launch_given(launch->raw.environment);
 	struct strings strings = { .launch = launch };
 
 	if (of_all)

@@ -54,48 +54,44 @@ static int open_robot(struct launch *launch, const char *include, const struct y
 	return launch->config ? 0 : -ENOMEM;
 }
 
-static void read_all(struct launch *launch, struct launch_top *top, struct error_sink *errors)
+static void read_all(struct launch *launch, struct error_sink *errors)
 {
-	snprintf(launch->name, sizeof(launch->name), "%s", *top->robot ? top->robot : launch->robot.name);
+	snprintf(launch->name, sizeof(launch->name), "%s", *launch->raw.robot ? launch->raw.robot : launch->robot.name);
 	launch->operators = launch->arming = launch->moving = LAUNCH_NO_GROUP;
-	launch->arm = top->arm;
-	launch->links = top->links;
-	launch->alone_ns = top->alone_ns;
-	launch->overload = top->overload;
 	launch->group = LAUNCH_GROUP_ALL;
-	launch_read_daemons(top, errors);
-	launch_read_buses(top, errors);
-	launch_read_needs(top, errors);
+	launch_read_daemons(launch, errors);
+	launch_read_buses(launch, errors);
+	launch_read_needs(launch, errors);
 	launch_order(launch, errors);
-	launch_read_groups(top, errors);
-	launch_read_clock(top, errors);
-	launch_command(top, errors);
+	launch_read_groups(launch, errors);
+	launch_read_clock(launch, errors);
+	launch_command(launch, errors);
 }
 
 static int make(struct launch *launch, const char *path, struct error_sink *errors)
 {
-	struct launch_top top = { .launch = launch, .node = yaml_root(launch->doc) };
-	struct settings table = { .rows = launch_rows, .values = &top, .noun = "key" };
+	const struct yaml_node *top = yaml_root(launch->doc);
+	struct settings table = { .rows = launch_rows, .values = launch, .noun = "key" };
 	const char *slash = strrchr(path, '/');
 	unsigned int before = errors->count;
 	char folder[LAUNCH_FIND_MAX], where[LAUNCH_FIND_MAX + 16];
 
-	snprintf(where, sizeof(where), "%s:%u", path, top.node->line);
+	snprintf(where, sizeof(where), "%s:%u", path, top->line);
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
 	launch->path = keep(launch, path);
 	launch->folder = keep(launch, *folder ? folder : "/");
 	if (!launch->path || !launch->folder)
 		return -ENOMEM;
 	settings_defaults(&table, errors);
-	if (settings_read(&table, top.node, errors) && top.node->kind != YAML_MAP)
+	if (settings_read(&table, top, errors) && top->kind != YAML_MAP)
 		return -EINVAL;
 	settings_missing(&table, where, errors);
-	top.clock_given = settings_given(&table, "clock");
-	if (!*top.include)
+	launch->raw.clock_given = settings_given(&table, "clock");
+	if (!*launch->raw.include)
 		return -EINVAL; /* reported before */
-	if (open_robot(launch, top.include, yaml_find(top.node, "include"), errors))
+	if (open_robot(launch, launch->raw.include, yaml_find(top, "include"), errors))
 		return -EINVAL;
-	read_all(launch, &top, errors);
+	read_all(launch, errors);
 	return errors->count == before ? 0 : -EINVAL;
 }
 
@@ -220,4 +216,48 @@ uint64_t launch_hash(const struct launch_daemon *daemon)
 {
 	return hash_strings(hash_strings(UINT64_C(0xcbf29ce484222325) ^ (uint64_t)daemon->listen, daemon->argv),
 			    daemon->environment);
+}
+
+/* ---- which references a refmuxd reads and writes, as its settings in the robot file say ---- */
+
+/* "joy:50ms,control": what is not valid is reported by the daemon's own check. */
+static void add_sources(struct launch_mux *mux, const char *text)
+{
+	for (const char *end; *(text += strspn(text, ", ")); text = end) {
+		char *name = mux->sources[mux->n];
+
+		end = text + strcspn(text, ", ");
+		if (mux->n == MSG_SOURCES)
+			return;
+		snprintf(name, TEXT_NAME_MAX + 1, "%.*s", (int)strcspn(text, ":, "), text);
+		mux->n += text_is_name(name);
+	}
+}
+
+bool launch_mux(const struct launch_daemon *daemon, struct launch_mux *mux)
+{
+	const struct yaml_node *output, *sources, *one = NULL;
+
+	*mux = (struct launch_mux){ 0 };
+	if (!daemon->wanted || !daemon->device || strcmp(daemon->device->driver, "refmuxd") != 0)
+		return false;
+	output = yaml_find(daemon->device->settings, "output");
+	if (!output || output->kind != YAML_TEXT || !text_is_name(output->text))
+		return false;
+	mux->output = output->text;
+	sources = launch_given(yaml_find(daemon->device->settings, "sources"));
+	while ((one = launch_next(sources, one)))
+		if (one->kind == YAML_TEXT)
+			add_sources(mux, one->text);
+	return true;
+}
+
+bool launch_is_muxed(const struct launch *launch, const struct robot_device *device)
+{
+	struct launch_mux mux;
+
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		if (launch_mux(&launch->daemons[i], &mux) && !strcmp(mux.output, device->name))
+			return true;
+	return false;
 }

@@ -149,6 +149,15 @@ struct launch {
 	size_t groups_n;
 
 	struct yaml *doc; /* holds all of the above */
+
+	/* private: keys of the file, for the steps of launch_open */
+	struct {
+		char robot[TEXT_NAME_MAX + 1], clock[TEXT_NAME_MAX + 1];
+		char include[LAUNCH_PATH_MAX / 2];
+		char operators[33], arming[33], moving[33];
+		bool clock_given; /* also under a misspelt key */
+		const struct yaml_node *groups, *daemons, *environment;
+	} raw;
 };
 
 enum launch_arm { LAUNCH_ARM_NO, LAUNCH_ARM_AUTO };

@@ -4,29 +4,16 @@
 
 #include "launch/file/launch_file.h"
 
-/* The top-level keys that struct launch has no member for. */
-struct launch_top {
-	struct launch *launch;
-	char robot[TEXT_NAME_MAX + 1], clock[TEXT_NAME_MAX + 1];
-	char include[LAUNCH_PATH_MAX / 2];
-	char operators[33], arming[33], moving[33];
-	int arm, overload;
-	bool links;
-	int64_t alone_ns;
-	bool clock_given; /* also under a misspelt key */
-	const struct yaml_node *node, *groups, *daemons, *environment;
-};
-
 #define LAUNCH_ALIVE_UNSAID 3 /* not given; behind the words */
 
 /* The steps.  Each adds its errors and goes on. */
-void launch_read_daemons(struct launch_top *top, struct error_sink *errors); /* each by itself: kind, rules */
-void launch_read_buses(struct launch_top *top, struct error_sink *errors);
-void launch_read_needs(struct launch_top *top, struct error_sink *errors); /* those given, and the defaults */
-void launch_order(struct launch *launch, struct error_sink *errors);	   /* sorts; needs become places */
-void launch_read_groups(struct launch_top *top, struct error_sink *errors);
-void launch_read_clock(struct launch_top *top, struct error_sink *errors);
-void launch_command(struct launch_top *top, struct error_sink *errors); /* argv, environment */
+void launch_read_daemons(struct launch *launch, struct error_sink *errors); /* each by itself: kind, rules */
+void launch_read_buses(struct launch *launch, struct error_sink *errors);
+void launch_read_needs(struct launch *launch, struct error_sink *errors); /* those given, and the defaults */
+void launch_order(struct launch *launch, struct error_sink *errors);	  /* sorts; needs become places */
+void launch_read_groups(struct launch *launch, struct error_sink *errors);
+void launch_read_clock(struct launch *launch, struct error_sink *errors);
+void launch_command(struct launch *launch, struct error_sink *errors); /* argv, environment */
 
 /* A name or a list of names: each text node in turn, beginning with NULL; NULL: no more. */
 const struct yaml_node *launch_next(const struct yaml_node *names, const struct yaml_node *last);

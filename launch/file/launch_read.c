@@ -213,10 +213,9 @@ static void read_daemon(struct launch *launch, struct launch_daemon *daemon, str
 	check_listen(launch, daemon, errors);
 }
 
-void launch_read_daemons(struct launch_top *top, struct error_sink *errors)
+void launch_read_daemons(struct launch *launch, struct error_sink *errors)
 {
-	struct launch *launch = top->launch;
-	const struct yaml_node *node = top->daemons;
+	const struct yaml_node *node = launch->raw.daemons;
 
 	if (!node)
 		return; /* reported as missing */

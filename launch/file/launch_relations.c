@@ -112,10 +112,8 @@ static void check_wires(const struct launch *launch, const struct launch_daemon 
 	}
 }
 
-void launch_read_buses(struct launch_top *top, struct error_sink *errors)
+void launch_read_buses(struct launch *launch, struct error_sink *errors)
 {
-	const struct launch *launch = top->launch;
-
 	for (size_t place = 0; place < launch->daemons_n; place++) {
 		struct launch_daemon *daemon = &launch->daemons[place];
 		const bool wires = daemon->kind == LAUNCH_CANWIRE, driver = daemon->kind == LAUNCH_DRIVER;
@@ -153,10 +151,8 @@ static bool needs_anyway(const struct launch_daemon *daemon, const struct launch
 	return (daemon->kind == LAUNCH_ROBOTSIM || daemon->kind == LAUNCH_BLACKBOX) && other->kind == LAUNCH_CANWIRE;
 }
 
-void launch_read_needs(struct launch_top *top, struct error_sink *errors)
+void launch_read_needs(struct launch *launch, struct error_sink *errors)
 {
-	const struct launch *launch = top->launch;
-
 	for (size_t place = 0; place < launch->daemons_n; place++) {
 		struct launch_daemon *daemon = &launch->daemons[place];
 		const struct yaml_node *needs = launch_given(daemon->raw.needs), *one = NULL;
@@ -252,10 +248,9 @@ void launch_order(struct launch *launch, struct error_sink *errors)
 
 /* ---- groups ---- */
 
-void launch_read_groups(struct launch_top *top, struct error_sink *errors)
+void launch_read_groups(struct launch *launch, struct error_sink *errors)
 {
-	struct launch *launch = top->launch;
-	const struct yaml_node *node = launch_given(top->groups);
+	const struct yaml_node *node = launch_given(launch->raw.groups);
 
 	if (!node)
 		return;
@@ -333,15 +328,14 @@ static bool is_clock(const struct launch_daemon *daemon)
 }
 
 /* The daemon that the file names, or the only driver that is a clock. */
-void launch_read_clock(struct launch_top *top, struct error_sink *errors)
+void launch_read_clock(struct launch *launch, struct error_sink *errors)
 {
-	struct launch *launch = top->launch;
-	const struct yaml_node *node = yaml_find(top->node, "clock");
+	const struct yaml_node *top = yaml_root(launch->doc), *node = yaml_find(top, "clock");
 	struct launch_daemon *clock = NULL;
 
-	if (!strcmp(top->clock, "none"))
+	if (!strcmp(launch->raw.clock, "none"))
 		return;
-	if (*top->clock) {
+	if (*launch->raw.clock) {
 		clock = launch_named(launch, node, "", errors);
 		if (clock && clock->kind != LAUNCH_DRIVER)
 			yaml_error(errors, node, "%s drives no device: name the daemon of hubo-daemon, or none",
@@ -362,9 +356,9 @@ void launch_read_clock(struct launch_top *top, struct error_sink *errors)
 			clock = &launch->daemons[i];
 	}
 	if (!clock) {
-		if (!top->clock_given && launch->daemons_n && !launch_is_unresolved(launch))
+		if (!launch->raw.clock_given && launch->daemons_n && !launch_is_unresolved(launch))
 			yaml_error(
-				errors, top->node,
+				errors, top,
 				"no daemon is the robot's clock: add the device of hubo-daemon, or write clock: none");
 		return;
 	}
