@@ -49,46 +49,42 @@ int ctl_done(const struct ctl_line *line, const char *fmt, ...)
 	return 0;
 }
 
-static void say(const struct ctl_line *line, enum error_severity kind, char *text)
+static void say(const struct ctl_line *line, enum error_severity severity, const char *fmt, va_list args)
 {
-	char program[32];
+	char text[ERROR_LINE_MAX], program[32];
 
-	snprintf(program, sizeof(program), "achctl%s%s", line->command ? " " : "", line->command ? line->command : "");
-	fflush(stdout);
-	error_say(program, NULL, kind, "%s", text);
-}
-
-int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...)
-{
-	char text[ERROR_LINE_MAX];
-	va_list args;
-
-	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	terminal_clean(text);
 	if (line->json) {
 		struct json j = begin_object(false);
 
 		json_text(&j, "error", text);
 		ctl_json_end(&j);
-	} else {
-		say(line, ERROR_PLAIN, text);
+		return;
 	}
+	snprintf(program, sizeof(program), "achctl%s%s", line->command ? " " : "", line->command ? line->command : "");
+	fflush(stdout);
+	error_say(program, NULL, severity, "%s", text);
+}
+
+int ctl_fail(const struct ctl_line *line, int status, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(line, ERROR_PLAIN, fmt, args);
+	va_end(args);
 	return status;
 }
 
 void ctl_warn(const struct ctl_line *line, const char *fmt, ...)
 {
-	char text[ERROR_LINE_MAX];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	terminal_clean(text);
 	if (!line->json)
-		say(line, ERROR_WARNING, text);
+		say(line, ERROR_WARNING, fmt, args);
+	va_end(args);
 }
 
 /* ---- achstart ---- */
@@ -118,6 +114,17 @@ int ctl_ask_status(struct status *robot, struct lines *why)
 		control_call_end(&ask);
 	}
 	return status;
+}
+
+pid_t ctl_achstart(struct error_sink *errors)
+{
+	struct control_call ask;
+	const int status = control_call_begin(&ask, (const char *const[]){ "status", NULL }, 0, errors);
+	const pid_t pid = status ? status : ask.pid;
+
+	if (!status)
+		control_call_end(&ask);
+	return pid;
 }
 
 /* ---- the line ---- */

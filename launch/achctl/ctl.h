@@ -68,17 +68,15 @@ void ctl_warn(const struct ctl_line *line, const char *fmt, ...) __attribute__((
 int ctl_ask(const struct ctl_line *line, struct control_call *ask, const char *const *words);
 /* Asks it for the status.  0, or -errno with why. */
 int ctl_ask_status(struct status *robot, struct lines *why);
+/* Its process, by a connection that asks nothing of it; or -errno with a line: -ENOENT if it does not run. */
+pid_t ctl_achstart(struct error_sink *errors);
 /* verb: start, restart or clear.  Waits until the daemon is ready, after restart in a new process.  The exit status. */
 int ctl_daemon_start(const struct ctl_line *line, const char *verb);
-int ctl_daemon_stop(const struct ctl_line *line);
 /* Lists the daemons when no name was given.  EXIT_WRONG. */
 int ctl_daemon_missing(const struct ctl_line *line);
 
 /* arm --alone: arms without achstart, for drivers that were started by hand. */
 int ctl_alone(const struct ctl_line *line);
-/* Examines the machine and the interfaces if a bus of the robot is real.  0, or CTL_NO after a line for each check that
- * fails: the robot is not to be armed. */
-int ctl_doctor(const struct ctl_line *line, const struct status *robot);
 /* Prints the answer of both ways of arming; returns 0. */
 int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint64_t taken);
 

@@ -23,18 +23,6 @@ struct alone {
 	char behind[200];
 };
 
-static int no_achstart(const struct ctl_line *line)
-{
-	struct control_call ask;
-	int pid;
-
-	if (control_call_begin(&ask, (const char *const[]){ "status", NULL }, 0, &(struct error_sink){ 0 }))
-		return 0;
-	pid = (int)ask.pid;
-	control_call_end(&ask);
-	return ctl_fail(line, CTL_NO, "refused: achstart, process %d, runs this robot: leave out --alone", pid);
-}
-
 /* ---- drivers ---- */
 
 static void read_channels(struct alone *a)
@@ -168,10 +156,12 @@ int ctl_alone(const struct ctl_line *line)
 {
 	static struct alone a;
 	struct lines why;
-	int status = no_achstart(line);
+	const pid_t achstart = ctl_achstart(&(struct error_sink){ 0 });
+	int status;
 
-	if (status)
-		return status;
+	if (achstart >= 0)
+		return ctl_fail(line, CTL_NO, "refused: achstart, process %d, runs this robot: leave out --alone",
+				(int)achstart);
 	a.line = line;
 	ctl_who(line, a.who);
 	robot_level_open(&a.estop, true, &(struct error_sink){ 0 });

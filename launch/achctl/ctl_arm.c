@@ -1,12 +1,13 @@
 /* ctl_arm.c: achctl arm: asks achstart to lower the level to run.
  *
  * achstart answers when every driver has taken the lowering, or with the reason why the robot is not armed.  A raise
- * since achctl was started is a reason to refuse.  On a real bus the checks of achdoctor come first (ctl_doctor.c).
+ * since achctl was started is a reason to refuse.  On a real bus the checks of achdoctor come first.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "launch/achctl/ctl.h"
+#include "launch/achdoctor/prearm.h"
 #include "launch/view/estop_raise.h"
 
 /* Without an answer the robot may be armed, now or in a moment: raise the level before giving up. */
@@ -51,6 +52,31 @@ static int answered(const struct ctl_line *line, const struct control_call *ask,
 	return ctl_armed(line, who, (uint64_t)epoch, (uint64_t)taken);
 }
 
+/* What achdoctor(1) finds before a robot on a real bus is armed (prearm.h).  0, or CTL_NO after a line for each check
+ * that fails. */
+static int fails_doctor(const struct ctl_line *line, const struct status *robot)
+{
+	static struct doctor_report report;
+	struct lines all;
+
+	if (!prearm_is_needed(robot))
+		return 0;
+	lines_begin(&all);
+	prearm_examine(robot, &report);
+	for (size_t i = 0; i < report.n; i++) {
+		const struct doctor_finding *f = &report.at[i];
+
+		if (f->verdict != DOCTOR_FAIL)
+			continue;
+		error_add(&all.sink, "%s: %s%s%s", f->part, f->found, *f->mend ? ": " : "", f->mend);
+		if (!line->json)
+			ctl_fail(line, CTL_NO, "refused: %s: %s%s%s", f->part, f->found, *f->mend ? ": " : "", f->mend);
+	}
+	if (all.sink.count && line->json)
+		ctl_fail(line, CTL_NO, "refused: %s", all.text);
+	return all.sink.count ? CTL_NO : 0;
+}
+
 /* Is the machine fit?  0, or the exit status after a line. */
 static int examine(const struct ctl_line *line, const char *who, int64_t until_ns)
 {
@@ -64,7 +90,7 @@ static int examine(const struct ctl_line *line, const char *who, int64_t until_n
 							   : no_answer(line, who, why.text);
 	if (ask.ok) { /* if not, arm will be refused, too */
 		status_read(&robot, yaml_root(ask.doc));
-		status = ctl_doctor(line, &robot);
+		status = fails_doctor(line, &robot);
 	}
 	control_call_end(&ask);
 	return status;

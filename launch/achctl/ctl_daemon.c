@@ -1,7 +1,12 @@
-/* ctl_daemon.c: achctl start, restart and stop NAME: asks achstart and waits until it is done. */
+/* ctl_daemon.c: achctl start, restart and stop: asks achstart and waits until it is done. */
+#include <errno.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
 
 #include "launch/achctl/ctl.h"
+#include "launch/achctl/tail.h"
+#include "launch/view/logs.h"
 
 #define LOOK_NS 50000000
 
@@ -124,16 +129,105 @@ int ctl_daemon_start(const struct ctl_line *line, const char *verb)
 	return wait_until(line, false, strcmp(verb, "restart") ? -1 : before.pid);
 }
 
-int ctl_daemon_stop(const struct ctl_line *line)
-{
-	const int status = command(line, "stop");
-
-	if (status)
-		return status;
-	return line->within_ns ? wait_until(line, true, 0) : ctl_done(line, "%s: asked to stop", line->argv[0]);
-}
-
 int ctl_start(const struct ctl_line *line)
 {
 	return ctl_daemon_start(line, line->command);
+}
+
+/* ---- daemons that were killed, as reported in the events ---- */
+
+#define KILLED_MAX 512 /* bytes of "waist, larm" */
+
+/* "2026-11-15 08:00:00.123456 waist warning killed: it did not stop in time and was killed" */
+static void note_killed(void *to, const char *line)
+{
+	char name[TEXT_NAME_MAX + 1], severity[16], code[32];
+
+	if (sscanf(line, "%*s %*s %23s %15s %31[^:]:", name, severity, code) == 3 && !strcmp(code, "killed") &&
+	    text_is_name(name))
+		lines_append(to, KILLED_MAX, ", ", "%s", name);
+}
+
+/* ---- the robot ---- */
+
+/* Waits until the process has ended; true: it has. */
+static bool wait_gone(int pidfd, int64_t until_ns)
+{
+	struct clock_fd fd = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd >= 0)
+		return clock_wait(&fd, 1, until_ns) > 0;
+	/* A process of another name space, for example: wait until its socket is gone. */
+	for (;;) {
+		if (ctl_achstart(&(struct error_sink){ 0 }) == -ENOENT)
+			return true;
+		if (clock_now_ns() >= until_ns)
+			return false;
+		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
+	}
+}
+
+static int stopped(const struct ctl_line *line, char killed[KILLED_MAX])
+{
+	char *rest = NULL;
+	struct json j;
+
+	if (*killed)
+		ctl_warn(line, "had to be killed: %s", killed);
+	if (!ctl_json(line, &j))
+		return ctl_done(line, "the robot is stopped, and achstart has ended");
+	json_array(&j, "killed");
+	for (char *name = strtok_r(killed, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
+		json_text(&j, NULL, name);
+	json_end(&j);
+	return ctl_json_end(&j);
+}
+
+static int wait_stopped(const struct ctl_line *line, pid_t pid, int pidfd, struct tail *events)
+{
+	char killed[KILLED_MAX] = "";
+
+	if (!wait_gone(pidfd, clock_now_ns() + line->within_ns))
+		return ctl_fail(line, CTL_NO, "achstart, process %d, has not ended within %g s (see achctl status)",
+				(int)pid, (double)line->within_ns / 1e9);
+	if (events->fd >= 0)
+		tail_more(events, note_killed, killed);
+	return stopped(line, killed);
+}
+
+static int stop_robot(const struct ctl_line *line)
+{
+	char path[RUN_PATH_MAX];
+	struct tail events = { .fd = -1 };
+	struct control_call ask;
+	struct lines why;
+	const pid_t pid = ctl_achstart(lines_begin(&why)); /* before it is stopped, so that its end can be seen */
+	int pidfd, status;
+
+	if (pid < 0)
+		return ctl_fail(line, EXIT_RETRY, "%s", why.text);
+	pidfd = pidfd_open(pid, 0);
+	if (!logs_path(path, "events.log"))
+		tail_open(&events, path);
+	status = ctl_ask(line, &ask, (const char *const[]){ "stop", NULL });
+	if (!status) {
+		status = line->within_ns ? wait_stopped(line, pid, pidfd, &events) : ctl_done(line, "asked to stop");
+		control_call_end(&ask);
+	}
+	tail_close(&events);
+	if (pidfd >= 0)
+		close(pidfd);
+	return status;
+}
+
+int ctl_stop(const struct ctl_line *line)
+{
+	int status;
+
+	if (!line->argc)
+		return stop_robot(line);
+	status = command(line, "stop");
+	if (status)
+		return status;
+	return line->within_ns ? wait_until(line, true, 0) : ctl_done(line, "%s: asked to stop", line->argv[0]);
 }

@@ -12,6 +12,7 @@
 
 #include "can/log/log.h"
 #include "channels/rec/reclog.h"
+#include "config/base/num.h"
 #include "config/base/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/record/freeze.h"
@@ -28,6 +29,13 @@ extern char **environ;
 static int is_incident(const struct dirent *entry)
 {
 	return *entry->d_name >= '0' && *entry->d_name <= '9';
+}
+
+static void free_names(struct dirent **names, int n)
+{
+	while (n > 0)
+		free(names[--n]);
+	free(names);
 }
 
 static int folder_of(const struct ctl_line *line, char folder[RUN_PATH_MAX])
@@ -60,7 +68,7 @@ static void value_of(const char *path, const char *key, char *value, size_t size
 
 static int list(const struct ctl_line *line, const char *folder)
 {
-	struct dirent **names;
+	struct dirent **names = NULL;
 	const int n = scandir(folder, &names, is_incident, alphasort);
 	struct json j;
 	const bool json = ctl_json(line, &j);
@@ -84,10 +92,8 @@ static int list(const struct ctl_line *line, const char *folder)
 		} else {
 			printf("%s  %s\n", names[i]->d_name, cause);
 		}
-		free(names[i]);
 	}
-	if (n >= 0)
-		free(names);
+	free_names(names, n);
 	if (json) {
 		json_end(&j);
 		json_bool(&j, "incomplete", incomplete);
@@ -103,7 +109,7 @@ static int list(const struct ctl_line *line, const char *folder)
 /* The one that is named, or the newest.  0, or the exit status after a line. */
 static int choose(const struct ctl_line *line, const char *folder, char name[NAME_MAX + 1])
 {
-	struct dirent **names;
+	struct dirent **names = NULL;
 	const int n = scandir(folder, &names, is_incident, alphasort);
 	const char *asked = line->argc > 1 ? line->argv[1] : NULL;
 	bool found = false;
@@ -113,10 +119,8 @@ static int choose(const struct ctl_line *line, const char *folder, char name[NAM
 			snprintf(name, NAME_MAX + 1, "%s", names[i]->d_name);
 			found = true;
 		}
-		free(names[i]);
 	}
-	if (n >= 0)
-		free(names);
+	free_names(names, n);
 	if (!found)
 		return ctl_fail(line, CTL_NO, asked ? "%s: not found (achctl incident list)" : "no incidents%s",
 				asked ? asked : "");
@@ -157,21 +161,17 @@ static int64_t read_bus(struct incident_text *incident, const char *name, int64_
 /* The time of the last one. */
 static int64_t read_frames(struct incident_text *incident, const char *path, int64_t real_ns)
 {
-	struct dirent **names;
+	struct dirent **names = NULL;
 	const int n = scandir(path, &names, is_bus, alphasort);
 	int64_t last_ns = 0;
 
 	for (int i = 0; i < n; i++) {
 		char name[PATH_MAX];
-		int64_t t_ns;
 
 		snprintf(name, sizeof(name), "%s/%s", path, names[i]->d_name);
-		t_ns = read_bus(incident, name, real_ns);
-		last_ns = t_ns > last_ns ? t_ns : last_ns;
-		free(names[i]);
+		last_ns = num_max(last_ns, read_bus(incident, name, real_ns));
 	}
-	if (n >= 0)
-		free(names);
+	free_names(names, n);
 	return last_ns;
 }
 
@@ -235,7 +235,7 @@ static int show(const struct ctl_line *line, const char *folder)
 	from_ns = number_of(path, "from_ns"); /* channels hold older messages */
 	frames_ns = read_frames(&incident, path, number_of(path, "real_ns"));
 	messages_ns = read_messages(&incident, path);
-	if (incident_text_end(&incident, frames_ns > messages_ns ? frames_ns : messages_ns)) {
+	if (incident_text_end(&incident, num_max(frames_ns, messages_ns))) {
 		incident_text_free(&incident);
 		return ctl_fail(line, EXIT_RETRY, "no memory left");
 	}

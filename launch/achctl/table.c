@@ -58,44 +58,41 @@ static const char *title(const struct table *t, size_t column)
 
 /* ---- how wide ---- */
 
-struct widths {
-	size_t column[TABLE_COLUMNS_MAX];
-	bool dropped[TABLE_COLUMNS_MAX];
-};
+/* Of each column; 0: there is no room for it. */
+typedef size_t widths[TABLE_COLUMNS_MAX];
 
-static size_t total(const struct table *t, const struct widths *w)
+static size_t total(const struct table *t, const widths w)
 {
 	size_t sum = 0;
 
 	for (size_t i = 0; i < t->columns_n; i++)
-		if (!w->dropped[i])
-			sum += w->column[i] + (sum ? GAP : 0);
+		if (w[i])
+			sum += w[i] + (sum ? GAP : 0);
 	return sum;
 }
 
-static void drop_one(const struct table *t, struct widths *w)
+static void drop_one(const struct table *t, widths w)
 {
 	size_t least = TABLE_COLUMNS_MAX;
 
 	for (size_t i = 0; i < t->columns_n; i++)
-		if (t->columns[i].weight && !w->dropped[i] &&
+		if (t->columns[i].weight && w[i] &&
 		    (least == TABLE_COLUMNS_MAX || t->columns[i].weight < t->columns[least].weight))
 			least = i;
 	if (least < TABLE_COLUMNS_MAX)
-		w->dropped[least] = true;
+		w[least] = 0;
 }
 
-static void find_widths(const struct table *t, size_t width, struct widths *w)
+static void find_widths(const struct table *t, size_t width, widths w)
 {
-	memset(w, 0, sizeof(*w));
 	for (size_t i = 0; i < t->columns_n; i++) {
-		w->column[i] = strlen(title(t, i));
+		w[i] = strlen(title(t, i));
 		for (size_t r = 0; r < t->rows_n; r++) {
 			size_t columns;
 
 			table_fitting_bytes(t->rows[r].cell[i].text, TABLE_CELL_MAX, &columns);
-			if (columns > w->column[i])
-				w->column[i] = columns;
+			if (columns > w[i])
+				w[i] = columns;
 		}
 	}
 	for (size_t i = 0; i < t->columns_n && total(t, w) > width; i++)
@@ -123,48 +120,22 @@ static void paint_blanks(struct paint *p, size_t n, size_t *left)
 	table_text(p, TONE_PLAIN, blanks, left);
 }
 
-static void paint_cell(struct paint *p, const struct table_column *column, size_t width, enum tone tone,
-		       const char *text, bool last, size_t *left)
-{
-	size_t columns;
-
-	table_fitting_bytes(text, width, &columns);
-	if (!column->left)
-		paint_blanks(p, width - columns, left);
-	table_text(p, tone, text, left);
-	if (column->left && !last)
-		paint_blanks(p, width - columns, left);
-}
-
 /* The heading, if row is NULL. */
-static void paint_row(const struct table *t, const struct widths *w, struct paint *p, const struct table_row *row,
-		      size_t width)
+static void paint_row(const struct table *t, const widths w, struct paint *p, const struct table_row *row, size_t width)
 {
-	size_t left = width;
-	bool first = true;
+	size_t left = width, blanks = 0; /* behind the column before */
 
 	for (size_t i = 0; i < t->columns_n; i++) {
-		bool last = true;
+		const char *text = row ? row->cell[i].text : title(t, i);
+		size_t columns;
 
-		if (w->dropped[i])
+		if (!w[i])
 			continue;
-		for (size_t j = i + 1; j < t->columns_n; j++)
-			last &= w->dropped[j];
-		if (!first)
-			paint_blanks(p, GAP, &left);
-		first = false;
-		paint_cell(p, &t->columns[i], w->column[i], row ? row->cell[i].tone : TONE_HEAD,
-			   row ? row->cell[i].text : title(t, i), last, &left);
+		table_fitting_bytes(text, w[i], &columns);
+		paint_blanks(p, blanks + (t->columns[i].left ? 0 : w[i] - columns), &left);
+		table_text(p, row ? row->cell[i].tone : TONE_HEAD, text, &left);
+		blanks = GAP + (t->columns[i].left ? w[i] - columns : 0);
 	}
-	p->end(p);
-}
-
-static void paint_note(struct paint *p, const struct table_row *row, size_t width)
-{
-	size_t left = width;
-
-	paint_blanks(p, GAP, &left);
-	table_text(p, row->note_tone, row->note, &left);
 	p->end(p);
 }
 
@@ -200,21 +171,25 @@ static size_t choose(const struct table *t, size_t from, size_t room, bool chose
 size_t table_paint(const struct table *t, struct paint *p, size_t width, size_t height, size_t from)
 {
 	bool chosen[TABLE_ROWS_MAX];
-	struct widths w;
+	widths w;
 	size_t n, spare;
 
 	if (!height)
 		return 0;
-	find_widths(t, width, &w);
+	find_widths(t, width, w);
 	n = choose(t, from, height - 1, chosen);
 	spare = height - 1 - n;
-	paint_row(t, &w, p, NULL, width);
+	paint_row(t, w, p, NULL, width);
 	for (size_t i = from; i < t->rows_n; i++) {
 		if (!chosen[i])
 			continue;
-		paint_row(t, &w, p, &t->rows[i], width);
+		paint_row(t, w, p, &t->rows[i], width);
 		if (*t->rows[i].note && spare) {
-			paint_note(p, &t->rows[i], width);
+			size_t left = width;
+
+			paint_blanks(p, GAP, &left);
+			table_text(p, t->rows[i].note_tone, t->rows[i].note, &left);
+			p->end(p);
 			spare--;
 		}
 	}
