@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,78 +148,84 @@ static void raise_oom_score(const struct launch_daemon *daemon)
 
 /* ---- what the new process gets ---- */
 
+#define PID_TEXT_MAX 12
+#define LISTEN_PID "LISTEN_PID="
+
+struct environment {
+	char **item;
+	size_t n;
+	char text[4 * RUN_PATH_MAX]; /* of the assignments that are made here */
+	size_t len;
+};
+
 /* Adds the assignment, or replaces the one of the same variable. */
-static size_t put(char **environment, size_t n, char *assignment)
+static void put(struct environment *e, char *assignment)
 {
 	const size_t len = strcspn(assignment, "=") + 1;
+	size_t at = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!strncmp(environment[i], assignment, len)) {
-			environment[i] = assignment;
-			return n;
-		}
-	environment[n] = assignment;
-	return n + 1;
+	while (at < e->n && strncmp(e->item[at], assignment, len) != 0)
+		at++;
+	e->item[at] = assignment;
+	e->n += at == e->n;
+}
+
+__attribute__((format(printf, 2, 3))) static char *put_text(struct environment *e, const char *fmt, ...)
+{
+	char *text = e->text + e->len;
+	va_list args;
+
+	va_start(args, fmt);
+	e->len += (size_t)vsnprintf(text, sizeof(e->text) - e->len, fmt, args) + 1;
+	va_end(args);
+	put(e, text);
+	return text;
 }
 
 static bool is_ours_alone(const char *assignment)
 {
 	return !strncmp(assignment, "WATCHDOG_USEC=", 14) || !strncmp(assignment, "WATCHDOG_PID=", 13) ||
 	       !strncmp(assignment, "NOTIFY_SOCKET=", 14) || !strncmp(assignment, "ENDPLATE_BOUNDS=", 16) ||
-	       !strncmp(assignment, "LISTEN_PID=", 11) || !strncmp(assignment, "LISTEN_FDS=", 11) ||
+	       !strncmp(assignment, LISTEN_PID, strlen(LISTEN_PID)) || !strncmp(assignment, "LISTEN_FDS=", 11) ||
 	       !strncmp(assignment, "LISTEN_FDNAMES=", 15) || !strncmp(assignment, STANDBY "=", strlen(STANDBY "=")) ||
 	       !strncmp(assignment, VT_CLOCK_PLACE, strlen(VT_CLOCK_PLACE));
 }
 
-#define PID_TEXT_MAX 12
-#define ASSIGNMENT_MAX (RUN_PATH_MAX + 32)
-
-/* NULL: no memory. */
-static char **make_environment(struct start *start, char run[ASSIGNMENT_MAX], char notify[ASSIGNMENT_MAX],
-			       char name[ASSIGNMENT_MAX], char *place)
+static int make_environment(struct environment *e, struct start *start, char *place)
 {
-	static char standby[32], listen_fds[32], listen_pid[16 + PID_TEXT_MAX];
 	const struct launch_daemon *daemon = start->daemon;
-	char path[RUN_PATH_MAX], **environment;
-	size_t n = 0, most = 9;
+	char path[RUN_PATH_MAX];
+	size_t most = 9;
 
-	for (char **e = environ; *e; e++)
+	for (char **one = environ; *one; one++)
 		most++;
-	for (char **e = daemon->environment; e && *e; e++)
+	for (char **one = daemon->environment; one && *one; one++)
 		most++;
-	environment = calloc(most, sizeof(*environment));
-	if (!environment)
-		return NULL;
-	for (char **e = environ; *e; e++)
-		if (!is_ours_alone(*e))
-			environment[n++] = *e;
-	if (!run_path(path, NULL, &(struct error_sink){ 0 })) {
-		snprintf(run, ASSIGNMENT_MAX, "ENDPLATE_RUN=%s", path);
-		n = put(environment, n, run);
-	}
-	if (!run_path(path, "notify", &(struct error_sink){ 0 })) {
-		snprintf(notify, ASSIGNMENT_MAX, "NOTIFY_SOCKET=%s", path);
-		n = put(environment, n, notify);
-	}
-	for (char **e = daemon->environment; e && *e; e++)
-		n = put(environment, n, *e);
-	snprintf(name, ASSIGNMENT_MAX, "ENDPLATE_DAEMON=%s", daemon->name); /* under which its state is kept */
-	n = put(environment, n, name);
+	e->item = calloc(most, sizeof(*e->item));
+	if (!e->item)
+		return -ENOMEM;
+	for (char **one = environ; *one; one++)
+		if (!is_ours_alone(*one))
+			e->item[e->n++] = *one;
+	if (!run_path(path, NULL, &(struct error_sink){ 0 }))
+		put_text(e, "ENDPLATE_RUN=%s", path);
+	if (!run_path(path, "notify", &(struct error_sink){ 0 }))
+		put_text(e, "NOTIFY_SOCKET=%s", path);
+	for (char **one = daemon->environment; one && *one; one++)
+		put(e, *one);
+	put_text(e, "ENDPLATE_DAEMON=%s", daemon->name); /* under which its state is kept */
 	if (daemon->bounds)
-		n = put(environment, n, daemon->bounds);
+		put(e, daemon->bounds);
 	if (*place)
-		n = put(environment, n, place);
-	snprintf(listen_fds, sizeof(listen_fds), "LISTEN_FDS=%zu", start->sockets ? start->sockets->n : 0);
-	snprintf(listen_pid, sizeof(listen_pid), "LISTEN_PID=");
-	start->listen_pid = listen_pid + strlen(listen_pid);
+		put(e, place);
 	if (start->sockets && start->sockets->n) {
-		n = put(environment, n, listen_fds);
-		n = put(environment, n, listen_pid);
+		put_text(e, "LISTEN_FDS=%zu", start->sockets->n);
+		start->listen_pid = put_text(e, LISTEN_PID "%*s", PID_TEXT_MAX, "") + strlen(LISTEN_PID);
 	}
-	snprintf(standby, sizeof(standby), STANDBY "=%d", clock_used() ? STANDBY_ON_CLOCK : (int)daemon->priority);
 	if (start->stdin_fd >= 0)
-		put(environment, n, standby);
-	return environment;
+		put_text(e, STANDBY "=%d", clock_used() ? STANDBY_ON_CLOCK : (int)daemon->priority);
+	start->environment = e->item;
+	return 0;
 }
 
 /* ---- between vfork and exec ---- */
@@ -335,20 +342,19 @@ static int refuse(struct error_sink *errors, const char *path, int error)
 static int start_child(struct child *child, struct start *start, char *place, struct error_sink *errors,
 		       struct error_sink *warnings)
 {
-	char run[ASSIGNMENT_MAX], notify[ASSIGNMENT_MAX], name[ASSIGNMENT_MAX];
-	int ends[2], status, error;
+	struct environment environment = { 0 };
+	int ends[2], status = make_environment(&environment, start, place), error;
 	pid_t pid;
 
-	start->environment = make_environment(start, run, notify, name, place);
-	if (!start->environment || pipe2(ends, O_CLOEXEC)) {
-		error = start->environment ? errno : ENOMEM;
-		free(start->environment);
+	if (status || pipe2(ends, O_CLOEXEC)) {
+		error = status ? -status : errno;
+		free(environment.item);
 		return refuse(errors, start->path, error);
 	}
 	start->to = ends[1];
 	pid = start_process(start);
 	error = errno;
-	free(start->environment);
+	free(environment.item);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
@@ -462,14 +468,6 @@ int child_signal(const struct child *child, int signal)
 	return status;
 }
 
-/* The exit status of a process that is not our child is unknown. */
-static bool adopted_ended(const struct child *child)
-{
-	struct clock_fd fd = { .fd = child->pidfd, .events = POLLIN };
-
-	return clock_wait(&fd, 1, 0) > 0;
-}
-
 /* It is not reaped here: its number is also that of its group. */
 static bool own_ended(const struct child *child)
 {
@@ -480,10 +478,10 @@ static bool own_ended(const struct child *child)
 
 bool child_ended(struct child *child, int *status)
 {
-	*status = -1;
-	if (!child->pid)
-		return false;
-	if (!(child->ours ? own_ended(child) : adopted_ended(child)))
+	struct clock_fd end = { .fd = child->pidfd, .events = POLLIN };
+
+	*status = -1; /* that of a process that is not our child is unknown */
+	if (!child->pid || !(child->ours ? own_ended(child) : clock_wait(&end, 1, 0) > 0))
 		return false;
 	child_signal(child, SIGKILL); /* the rest of its group */
 	if (child->ours && waitpid(child->pid, status, WNOHANG) <= 0)

@@ -17,10 +17,11 @@
 #define PASSWD "/etc/passwd"
 #define OTHER_VERSION "is achctl of another version?"
 
-/* Beside a client that waits for its answer: for what. */
+/* Beside a client: who it is, and for what it waits. */
 struct waiting {
-	struct request *request; /* to a driver, until it replies; NULL: none */
-	bool arming;		 /* its arm request is under way */
+	char user[PEER_NAME_MAX]; /* who commands */
+	struct request *request;  /* to a driver, until it replies; NULL: none */
+	bool arming;		  /* its arm request is under way */
 };
 
 struct control {
@@ -252,16 +253,14 @@ static bool is_number(const char *word, uint64_t *value)
 
 /* Has its time passed, or has its client hung up or cancelled it?  By a clock that is read now: this process may have
  * been stopped since it woke. */
-static bool is_too_late(const struct rpc_client *client, uint64_t until_ns)
+static bool is_too_late(struct control *c, struct rpc_client *client, uint64_t until_ns, const char *what)
 {
-	return (uint64_t)clock_now_ns() > until_ns || rpc_next(client) != RPC_NOTHING;
-}
-
-static void not_done(struct control *c, struct rpc_client *client, const char *what, int64_t now_ns)
-{
+	if ((uint64_t)clock_now_ns() <= until_ns && rpc_next(client) == RPC_NOTHING)
+		return false;
 	refuse(client, "%s came too late, and is not done", what);
-	supervise_say(c->s, now_ns, WARNING, "too-late",
+	supervise_say(c->s, clock_now_ns(), WARNING, "too-late",
 		      "%s came too late, and is not done: its client does not wait any more", what);
+	return true;
 }
 
 static void to_daemon(struct control *c, struct rpc_client *client, const char *name, enum policy_event event,
@@ -269,7 +268,6 @@ static void to_daemon(struct control *c, struct rpc_client *client, const char *
 {
 	struct supervised *d = supervise_find(c->s, name);
 	const char *best = NULL;
-	char user[PEER_NAME_MAX];
 
 	for (size_t i = 0; !d && i < c->s->n; i++)
 		nearest_try(name, c->s->supervised[i].daemon->name, &best);
@@ -282,9 +280,8 @@ static void to_daemon(struct control *c, struct rpc_client *client, const char *
 		refuse(client, "the robot is being stopped");
 		return;
 	}
-	peer_name(user, client->uid, PASSWD);
 	events_say(&c->s->events, now_ns, MSG_SEVERITY_INFO, name, "asked", "%s, asked by %s", policy_event_name(event),
-		   user);
+		   waiting_of(c, client)->user);
 	if (event == POLICY_START)
 		supervise_start(c->s, d, now_ns);
 	else
@@ -308,7 +305,7 @@ static void arm_robot(struct control *c, struct rpc_client *client, uint64_t unt
 		refuse(client, "another arm request, of %s, is under way", c->s->arming.who);
 		return;
 	}
-	peer_name(request.who, client->uid, PASSWD);
+	snprintf(request.who, sizeof(request.who), "%s", waiting_of(c, client)->user);
 	snprintf(request.claimed, sizeof(request.claimed), "%s", words[0]);
 	arming_begin(c->s, &request, now_ns);
 	waiting_of(c, client)->arming = true;
@@ -319,10 +316,8 @@ static void raise_level(struct control *c, struct rpc_client *client, const char
 {
 	const enum msg_level level = strcmp(words[0], "hold") ? MSG_LEVEL_ESTOP : MSG_LEVEL_HOLD;
 	struct lines why;
-	char who[PEER_NAME_MAX];
 
-	peer_name(who, client->uid, PASSWD);
-	if (level_raise_for(c->s, level, who, client->uid, words[1], now_ns, lines_begin(&why)))
+	if (level_raise_for(c->s, level, waiting_of(c, client)->user, client->uid, words[1], now_ns, lines_begin(&why)))
 		refuse(client, "%s", why.text);
 	else
 		accept_command(client);
@@ -341,28 +336,23 @@ static size_t requests(const struct control *c)
 static void request(struct control *c, struct rpc_client *client, const char *const *words, int64_t now_ns)
 {
 	struct lines why;
-	struct request **under_way = &waiting_of(c, client)->request;
+	struct waiting *waiting = waiting_of(c, client);
 	uint64_t deadline_ns;
-	char user[PEER_NAME_MAX];
 
 	if (requests(c) == CONTROL_SERVER_REQUESTS) {
 		refuse(client, "too many requests are under way: ask again when one has been answered");
 		return;
 	}
-	peer_name(user, client->uid, PASSWD);
-	*under_way = request_driver(c->s, words, user, now_ns, lines_begin(&why));
-	if (!*under_way)
+	waiting->request = request_driver(c->s, words, waiting->user, now_ns, lines_begin(&why));
+	if (!waiting->request)
 		refuse(client, "%s", why.text);
 	else if (is_number(words[4], &deadline_ns))
-		(*under_way)->msg.header.valid_until_ns = (int64_t)deadline_ns;
+		waiting->request->msg.header.valid_until_ns = (int64_t)deadline_ns;
 }
 
 static void stop_robot(struct control *c, struct rpc_client *client, int64_t now_ns)
 {
-	char user[PEER_NAME_MAX];
-
-	peer_name(user, client->uid, PASSWD);
-	supervise_say(c->s, now_ns, INFO, "asked", "stop, asked by %s", user);
+	supervise_say(c->s, now_ns, INFO, "asked", "stop, asked by %s", waiting_of(c, client)->user);
 	supervise_stop(c->s, now_ns);
 	accept_command(client);
 }
@@ -373,8 +363,8 @@ static void command(struct control *c, struct rpc_client *client, const char *co
 
 	if (!is_number(words[1], &until_ns))
 		refuse(client, "%s: missing deadline: " OTHER_VERSION, words[0]);
-	else if (is_too_late(client, until_ns))
-		not_done(c, client, words[0], now_ns);
+	else if (is_too_late(c, client, until_ns, words[0]))
+		return;
 	else if (!strcmp(words[0], "stop") && !*words[2])
 		stop_robot(c, client, now_ns);
 	else if (!strcmp(words[0], "stop"))
@@ -389,20 +379,11 @@ static void command(struct control *c, struct rpc_client *client, const char *co
 		arm_robot(c, client, until_ns, words + 2, now_ns);
 }
 
-static void send_status(struct control *c, struct rpc_client *client, int64_t now_ns)
-{
-	struct reply r;
-
-	if (!begin_reply(&r, client, true))
-		return;
-	control_server_status(c->s, &r.j, now_ns);
-	send_reply(&r, client);
-}
-
 static void take_question(void *context, struct rpc_client *client, char *line, int64_t now_ns)
 {
 	const char *words[WORDS_MAX] = { "", "", "", "", "", "", "", "" };
 	struct control *c = context;
+	struct reply r;
 	char *word;
 	size_t n = 0;
 
@@ -410,10 +391,16 @@ static void take_question(void *context, struct rpc_client *client, char *line, 
 		words[n++] = word;
 	if (!may(c, client, words))
 		return;
+	if (!strcmp(words[0], "status")) {
+		if (begin_reply(&r, client, true)) {
+			control_server_status(c->s, &r.j, now_ns);
+			send_reply(&r, client);
+		}
+		return;
+	}
+	peer_name(waiting_of(c, client)->user, client->uid, PASSWD);
 	if (!strcmp(words[0], "raise"))
 		raise_level(c, client, words + 1, now_ns);
-	else if (!strcmp(words[0], "status"))
-		send_status(c, client, now_ns);
 	else
 		command(c, client, words, now_ns);
 }

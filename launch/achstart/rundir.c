@@ -35,7 +35,6 @@ static void take_line(struct notice *notice, const char *line)
 {
 	notice->ready |= !strcmp(line, "READY=1");
 	notice->watchdog |= !strcmp(line, "WATCHDOG=1");
-	notice->stopping |= !strcmp(line, "STOPPING=1");
 	if (!strncmp(line, "STATUS=", 7)) {
 		notice->has_status = true;
 		snprintf(notice->status, sizeof(notice->status), "%s", line + 7);

@@ -20,10 +20,10 @@
 struct launch;
 struct supervisor;
 
-/* What a daemon sent to $RUN/notify: READY=1, WATCHDOG=1, STATUS=..., STOPPING=1, FDSTORE=1 (sd_notify). */
+/* What a daemon sent to $RUN/notify: READY=1, WATCHDOG=1, STATUS=..., FDSTORE=1 (sd_notify). */
 struct notice {
 	pid_t pid; /* of the sender, as the kernel says */
-	bool ready, watchdog, stopping;
+	bool ready, watchdog;
 	bool has_status;
 	char status[NOTICE_STATUS_MAX];
 	int fds[NOTIFY_FDS]; /* that it sent; to be closed by rundir_drop, or set to -1 */

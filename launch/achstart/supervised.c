@@ -41,12 +41,12 @@ static int64_t silent_ns(const struct supervisor *s, const struct supervised *d,
 }
 
 /* Reads /proc only for a daemon that is late.  Before it is called hung, looks whether it could be heard. */
-static enum hung_verdict check_hang(struct supervisor *s, struct supervised *d, int64_t patience_ns, int64_t now_ns)
+static bool is_hung(struct supervisor *s, struct supervised *d, int64_t patience_ns, int64_t now_ns)
 {
 	int64_t silence_ns = silent_ns(s, d, now_ns);
 
 	if (silence_ns <= patience_ns / 2 - SUPERVISE_LOOK_NS)
-		return HUNG_NO;
+		return false;
 	if (silence_ns > patience_ns && d->daemon->alive == LAUNCH_ALIVE_STATE)
 		daemon_state_update_now(&d->published, now_ns); /* it may publish in another file by now */
 	else if (silence_ns > patience_ns)
@@ -55,12 +55,7 @@ static enum hung_verdict check_hang(struct supervisor *s, struct supervised *d, 
 	hung_measure(&d->hung, d->child.pid, now_ns - silence_ns,
 		     !d->policy.adopted && now_ns - silence_ns == d->saved.spawned_ns, now_ns);
 	d->hung.facts.patience_ns = patience_ns;
-	return hung_verdict(&d->hung.facts);
-}
-
-static bool is_hung(struct supervisor *s, struct supervised *d, int64_t patience_ns, int64_t now_ns)
-{
-	return check_hang(s, d, patience_ns, now_ns) >= HUNG_YES;
+	return hung_verdict(&d->hung.facts) >= HUNG_YES;
 }
 
 /* Since its process began. */
@@ -119,20 +114,12 @@ const char *supervised_why(const struct supervised *d)
 
 /* ---- carrying out ---- */
 
-void supervised_follow_end(struct supervisor *s, const struct supervised *d)
+void supervised_follow(int all, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	if (d->child.pidfd >= 0)
-		epoll_ctl(s->ends, EPOLL_CTL_ADD, d->child.pidfd, &event); /* SIGCHLD reports it, too */
-}
-
-void supervised_follow_log(struct supervisor *s, const struct supervised *d)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	if (d->log.fifo >= 0)
-		epoll_ctl(s->fifos, EPOLL_CTL_ADD, d->log.fifo, &event);
+	if (fd >= 0)
+		epoll_ctl(all, EPOLL_CTL_ADD, fd, &event);
 }
 
 static void say_mended(void *to, const char *channel)
@@ -207,7 +194,7 @@ static void start_process(struct supervisor *s, struct supervised *d, int64_t no
 		not_started(s, d, POLICY_DIED, status, now_ns);
 		return;
 	}
-	supervised_follow_end(s, d);
+	supervised_follow(s->ends, d->child.pidfd); /* SIGCHLD reports it, too */
 	if (d->daemon->alive == LAUNCH_ALIVE_PROCESS)
 		supervised_event(s, d, POLICY_IS_READY, now_ns);
 }
@@ -299,6 +286,10 @@ static void carry_out(struct supervisor *s, struct supervised *d, enum policy_ev
 		child_signal(&d->child, SIGTERM);
 	if (actions & POLICY_DO_SPAWN)
 		start_process(s, d, now_ns);
+}
+
+static void report(struct supervisor *s, struct supervised *d, unsigned int actions, int64_t now_ns)
+{
 	if (actions & POLICY_SAY_FAILED)
 		supervised_say(s, d, now_ns, FATAL, "failed", "given up: %s", d->policy.why);
 	if (actions & POLICY_SAY_LATE)
@@ -316,8 +307,10 @@ static void carry_out(struct supervisor *s, struct supervised *d, enum policy_ev
 void supervised_event(struct supervisor *s, struct supervised *d, enum policy_event event, int64_t now_ns)
 {
 	const bool hears = event != POLICY_SILENT && policy_has_process(&d->policy) && publishes(s, d, now_ns);
+	const unsigned int actions = policy_event(&d->policy, &d->daemon->rules, event, hears, now_ns);
 
-	carry_out(s, d, event, policy_event(&d->policy, &d->daemon->rules, event, hears, now_ns), now_ns);
+	carry_out(s, d, event, actions, now_ns);
+	report(s, d, actions, now_ns);
 }
 
 /* ---- what happens ---- */
@@ -364,16 +357,6 @@ static void report_end(struct supervisor *s, struct supervised *d, const char *h
 	for (unsigned int i = LAST_LINES; !expected && i-- > 0;)
 		if ((line = logs_last(&d->log, i)))
 			supervised_say(s, d, now_ns, INFO, "last-line", "%s", line);
-	logs_forget(&d->log);
-}
-
-/* Its last line says who holds what it claims. */
-static void report_taken(struct supervisor *s, struct supervised *d, const char *how, int64_t now_ns)
-{
-	const char *line = logs_last(&d->log, 0);
-
-	say_taken(s, d, line ? line : how, now_ns);
-	logs_forget(&d->log);
 }
 
 /* Not every program handles SIGTERM.  The exit status of an adopted process is not known. */
@@ -414,18 +397,14 @@ void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns)
 		 (double)(now_ns - d->saved.spawned_ns) / 1e9, supervised_incarnation(d));
 	death = status == -1 ? POLICY_DIED : policy_death(status);
 	actions = policy_event(&d->policy, &d->daemon->rules, death, false, now_ns);
-	/* A restart comes before any report. */
-	if (actions & POLICY_DO_SPAWN)
-		carry_out(s, d, death, actions, now_ns);
-	else
-		save_left_as(s, d, now_ns); /* the same: a process that reads the report may kill us */
+	carry_out(s, d, death, actions, now_ns); /* before any report: a process that reads one may kill us */
 	events_follow(&s->events, &d->event_port, &d->fault, now_ns);
-	if (actions & POLICY_SAY_TAKEN)
-		report_taken(s, d, how, now_ns);
+	if (actions & POLICY_SAY_TAKEN) /* its last line says who holds what it claims */
+		say_taken(s, d, logs_last(&d->log, 0) ? logs_last(&d->log, 0) : how, now_ns);
 	else
 		report_end(s, d, how, asked && ended_as_asked(status), now_ns);
-	if (!(actions & POLICY_DO_SPAWN))
-		carry_out(s, d, death, actions, now_ns);
+	logs_forget(&d->log);
+	report(s, d, actions, now_ns);
 }
 
 /* ---- looking ---- */

@@ -69,7 +69,6 @@ uint32_t supervised_incarnation(const struct supervised *d);
 
 /* ---- between supervised.c and supervised_open.c ---- */
 
-void supervised_follow_end(struct supervisor *s, const struct supervised *d);
-void supervised_follow_log(struct supervisor *s, const struct supervised *d);
+void supervised_follow(int all, int fd); /* one of s->ends or s->fifos; fd -1: nothing */
 
 #endif

@@ -26,8 +26,8 @@ bool supervised_adopt(struct supervisor *s, struct supervised *d, int64_t now_ns
 	d->saved.left_as = FOLDER_RUNS;
 	d->adopted_ns = now_ns;
 	logs_adopt(&d->log, saved.pid);
-	supervised_follow_log(s, d);
-	supervised_follow_end(s, d);
+	supervised_follow(s->fifos, d->log.fifo);
+	supervised_follow(s->ends, d->child.pidfd);
 	if (saved.hash != launch_hash(d->daemon))
 		supervised_say(s, d, now_ns, WARNING, "changed",
 			       "it runs with another configuration than the file has now: achctl restart %s",
@@ -102,7 +102,7 @@ void supervised_open(struct supervisor *s, struct supervised *d, const struct la
 	if (launch_find(d->path, daemon->argv[0]))
 		snprintf(d->path, sizeof(d->path), "%s", daemon->argv[0]);
 	logs_open(&d->log, daemon->name, true, &warnings);
-	supervised_follow_log(s, d);
+	supervised_follow(s->fifos, d->log.fifo);
 	if (daemon->alive != LAUNCH_ALIVE_STATE)
 		return;
 	daemon_state_init(&d->published, daemon->channel);
