@@ -39,6 +39,18 @@ struct blob *blob_make(const void *bytes, size_t len)
 	return blob;
 }
 
+struct blob *blob_join(const void *front, size_t len, struct blob *blob)
+{
+	struct blob *whole = blob ? blob_make(NULL, len + blob->len) : NULL;
+
+	if (whole) {
+		memcpy(whole->bytes, front, len);
+		memcpy(whole->bytes + len, blob->bytes, blob->len);
+	}
+	blob_drop(blob);
+	return whole;
+}
+
 struct blob *blob_keep(struct blob *blob)
 {
 	blob->refs++;
@@ -51,37 +63,37 @@ void blob_drop(struct blob *blob)
 		free(blob);
 }
 
-struct json *blob_begin(struct blob_text *t)
-{
-	FILE *to = open_memstream(&t->text, &t->size);
+/* The stream of all objects. */
+static struct {
+	FILE *to;
+	char *text;
+	size_t size;
+	struct json j;
+} object;
 
-	if (!to)
-		return NULL;
-	t->j = json_to(to);
-	json_object(&t->j, NULL);
-	return &t->j;
+struct json *blob_begin(void)
+{
+	if (!object.to && !(object.to = open_memstream(&object.text, &object.size)))
+		abort(); /* before anything was served */
+	rewind(object.to);
+	object.j = json_to(object.to);
+	json_object(&object.j, NULL);
+	return &object.j;
 }
 
-struct blob *blob_end(struct blob_text *t)
+struct blob *blob_end(void)
 {
-	struct blob *blob;
-
-	json_end(&t->j);
-	blob = fclose(t->j.to) ? NULL : blob_make(t->text, t->size);
-	free(t->text);
-	return blob;
+	json_end(&object.j);
+	return fflush(object.to) || ferror(object.to) ? NULL : blob_make(object.text, object.size);
 }
 
 struct blob *blob_result(bool ok, const char *name, const char *text)
 {
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (!j)
-		return NULL;
 	json_bool(j, "ok", ok);
 	json_text(j, name, text);
-	return blob_end(&t);
+	return blob_end();
 }
 
 /* ---- the connection ---- */
@@ -319,14 +331,8 @@ void client_queue_proven(struct client *c, const char *challenge, struct blob *b
 {
 	char front[FRONT_MAX];
 	const size_t len = blob ? write_front(front, c, challenge, blob) : 0;
-	struct blob *whole = blob ? blob_make(NULL, len + blob->len) : NULL;
 
-	if (whole) {
-		memcpy(whole->bytes, front, len);
-		memcpy(whole->bytes + len, blob->bytes, blob->len);
-	}
-	blob_drop(blob);
-	client_queue(c, WSOCK_OP_TEXT, whole);
+	client_queue(c, WSOCK_OP_TEXT, blob_join(front, len, blob));
 }
 
 void client_end(struct client *c, uint16_t code, const char *why)

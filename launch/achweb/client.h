@@ -28,22 +28,21 @@ struct blob {
 	char digest[PROOF_MAX]; /* of proofs; "": not computed yet */
 	char bytes[];
 };
-struct blob *blob_make(const void *bytes, size_t len); /* NULL: no memory */
-struct blob *blob_keep(struct blob *blob);	       /* one more user; for tests */
-void blob_drop(struct blob *blob);		       /* NULL is fine */
+struct blob *blob_make(const void *bytes, size_t len);			  /* NULL: no memory */
+struct blob *blob_join(const void *front, size_t len, struct blob *blob); /* drops the blob; the same */
+struct blob *blob_keep(struct blob *blob);				  /* one more user; for tests */
+void blob_drop(struct blob *blob);					  /* NULL is fine */
 
-/* A JSON object as a blob: blob_begin returns where its members are written. */
-struct blob_text {
-	char *text;
-	size_t size;
-	struct json j;
-};
-struct json *blob_begin(struct blob_text *text); /* NULL: no memory */
-struct blob *blob_end(struct blob_text *text);	 /* the same */
+/* A JSON object as a blob, one at a time: blob_begin returns where its members are written. */
+struct json *blob_begin(void);
+struct blob *blob_end(void); /* NULL: no memory */
 struct blob *blob_result(bool ok, const char *name, const char *text);
 
 /* A visitor is a WebSocket of a page that has not proven itself yet. */
 enum client_kind { CLIENT_HTTP, CLIENT_VISITOR, CLIENT_PAGE, CLIENT_STUDIO };
+
+/* What pages get, in this order. */
+enum client_snapshot { CLIENT_FACTS, CLIENT_ROBOT, CLIENT_EVENTS, CLIENT_SNAPSHOTS };
 
 struct studio;
 
@@ -76,7 +75,7 @@ struct client {
 	struct wsock ws;
 
 	/* of a page: what it has got */
-	uint64_t robot_seen, events_seen, facts_seen;
+	uint64_t seen[CLIENT_SNAPSHOTS];
 	struct studio *studio;
 
 	/* private: to be sent, in order */

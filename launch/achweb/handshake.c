@@ -1,9 +1,11 @@
 /* handshake.c: the answer to a WebSocket handshake. */
 #include <string.h>
 
+#include "config/base/base64.h"
 #include "launch/achweb/handshake.h"
 
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+#define DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 /* ---- SHA-1, FIPS 180-4 ---- */
 
@@ -59,34 +61,18 @@ void handshake_sha1(uint8_t digest[20], const void *bytes, size_t len)
 		digest[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* ---- base64 ---- */
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static void encode(char *text, const uint8_t *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i += 3) {
-		const uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0) |
-				       (i + 2 < len ? bytes[i + 2] : 0);
-
-		*text++ = digits[three >> 18];
-		*text++ = digits[three >> 12 & 63];
-		*text++ = i + 1 < len ? digits[three >> 6 & 63] : '=';
-		*text++ = i + 2 < len ? digits[three & 63] : '=';
-	}
-	*text = 0;
-}
+/* ---- the answer ---- */
 
 bool handshake_accept(char accept[HANDSHAKE_ACCEPT_MAX], const char *key)
 {
 	char text[HANDSHAKE_KEY_LEN + sizeof(GUID)];
 	uint8_t digest[20];
 
-	if (strspn(key, digits) != HANDSHAKE_KEY_LEN - 2 || strcmp(key + HANDSHAKE_KEY_LEN - 2, "==") != 0)
+	if (strspn(key, DIGITS) != HANDSHAKE_KEY_LEN - 2 || strcmp(key + HANDSHAKE_KEY_LEN - 2, "==") != 0)
 		return false;
 	memcpy(text, key, HANDSHAKE_KEY_LEN);
 	memcpy(text + HANDSHAKE_KEY_LEN, GUID, sizeof(GUID));
 	handshake_sha1(digest, text, strlen(text));
-	encode(accept, digest, sizeof(digest));
+	accept[base64_write(accept, digest, sizeof(digest))] = 0;
 	return true;
 }

@@ -161,11 +161,8 @@ static void write_doctor(struct json *j, const struct doctor_report *report)
 struct blob *page_json_robot(const struct robot_view *v, int64_t now_ns)
 {
 	const struct status_daemon *apart = status_other_level(&v->status);
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (!j)
-		return NULL;
 	json_text(j, "op", "robot");
 	json_bool(j, "supervised", !v->achstart.away);
 	json_text(j, "unsupervised_why", v->achstart.away ? v->achstart.why : NULL);
@@ -180,7 +177,7 @@ struct blob *page_json_robot(const struct robot_view *v, int64_t now_ns)
 			write_device(j, v->devices[i], now_ns);
 	json_end(j);
 	write_doctor(j, &v->doctor);
-	return blob_end(&t);
+	return blob_end();
 }
 
 /* ---- events ---- */
@@ -197,11 +194,8 @@ struct blob *page_json_events(const struct robot_view *v)
 {
 	const size_t n = v->events_n < ROBOT_VIEW_EVENTS ? (size_t)v->events_n : ROBOT_VIEW_EVENTS;
 	const struct robot_view_event *sorted[ROBOT_VIEW_EVENTS];
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (!j)
-		return NULL;
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &v->events[i];
 	if (n)
@@ -221,7 +215,7 @@ struct blob *page_json_events(const struct robot_view *v)
 		json_end(j);
 	}
 	json_end(j);
-	return blob_end(&t);
+	return blob_end();
 }
 
 /* ---- what does not change ---- */
@@ -270,38 +264,30 @@ struct blob *page_json_facts(const char *config)
 {
 	struct robot robot;
 	const bool known = *config && !robot_open(&robot, config, &(struct error_sink){ 0 });
-	struct blob *blob = NULL;
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (j) {
-		json_text(j, "op", "facts");
-		json_object(j, "limits");
-		if (known)
-			write_device_limits(j, &robot);
-		json_end(j);
-		json_object(j, "units");
-		write_units(j);
-		json_end(j);
-		blob = blob_end(&t);
-	}
-	if (known)
+	json_text(j, "op", "facts");
+	json_object(j, "limits");
+	if (known) {
+		write_device_limits(j, &robot);
 		robot_close(&robot);
-	return blob;
+	}
+	json_end(j);
+	json_object(j, "units");
+	write_units(j);
+	json_end(j);
+	return blob_end();
 }
 
 struct blob *page_json_hello(const struct client *c)
 {
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (!j)
-		return NULL;
 	json_text(j, "op", "hello");
 	json_text(j, "version", OPTIONS_VERSION);
 	json_text(j, "who", c->who);
 	json_bool(j, "act", c->rights & TOKEN_ACT);
-	return blob_end(&t);
+	return blob_end();
 }
 
 struct blob *page_json_again(void)

@@ -26,15 +26,12 @@ void serve_result(struct client *c, bool ok, const char *text)
 /* The page asks again with this challenge. */
 static void ask_again(struct client *c, const char *challenge)
 {
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (j) {
-		json_bool(j, "ok", false);
-		json_text(j, "text", "the challenge of this request has ended");
-		json_text(j, "challenge", challenge);
-	}
-	client_answer_json(c, 409, j ? blob_end(&t) : NULL);
+	json_bool(j, "ok", false);
+	json_text(j, "text", "the challenge of this request has ended");
+	json_text(j, "challenge", challenge);
+	client_answer_json(c, 409, blob_end());
 }
 
 /* ---- proofs ---- */
@@ -60,6 +57,14 @@ static struct token *find_token(struct server *s, const struct proof_claim *clai
 		       : NULL;
 }
 
+static void take_person(struct client *c, const struct token *t)
+{
+	c->rights = t->rights;
+	c->uid = t->uid;
+	memcpy(c->session, t->id, sizeof(c->session));
+	snprintf(c->who, sizeof(c->who), "%s", t->who);
+}
+
 static void take_proof(struct client *c, const struct proof_claim *claim, const struct token *t, bool act)
 {
 	c->proof = (struct client_proof){ .right = true };
@@ -67,10 +72,7 @@ static void take_proof(struct client *c, const struct proof_claim *claim, const 
 	memcpy(c->proof.client, claim->client, sizeof(c->proof.client));
 	memcpy(c->proof.count, claim->count, sizeof(c->proof.count));
 	memcpy(c->proof.challenge, claim->challenge, sizeof(c->proof.challenge));
-	c->rights = t->rights;
-	c->uid = t->uid;
-	memcpy(c->session, t->id, sizeof(c->session));
-	snprintf(c->who, sizeof(c->who), "%s", t->who);
+	take_person(c, t);
 }
 
 static void forget_proof(struct client *c)
@@ -227,10 +229,7 @@ static void find_studio(struct server *s, struct client *c, const struct http *r
 	if (!t)
 		return;
 	token_keep(t, now_ns);
-	c->rights = t->rights;
-	c->uid = t->uid;
-	memcpy(c->session, t->id, sizeof(c->session));
-	snprintf(c->who, sizeof(c->who), "%s", t->who);
+	take_person(c, t);
 }
 
 static void serve(struct server *s, struct client *c, const struct http *r, const char *body, int64_t now_ns)

@@ -170,19 +170,13 @@ static bool send_next(struct server *s, struct client *c, int64_t now_ns)
 		return studio_send(c, &s->topics, &s->view, now_ns);
 	if (c->kind != CLIENT_PAGE)
 		return false;
-	if (s->facts && c->facts_seen != s->facts_n) {
-		c->facts_seen = s->facts_n;
-		client_message_proven(c, s->fresh.now, s->facts);
-	} else if (s->robot && c->robot_seen != s->robot_n) {
-		c->robot_seen = s->robot_n;
-		client_message_proven(c, s->fresh.now, s->robot);
-	} else if (s->events && c->events_seen != s->events_n) {
-		c->events_seen = s->events_n;
-		client_message_proven(c, s->fresh.now, s->events);
-	} else {
-		return false;
-	}
-	return true;
+	for (size_t i = 0; i < CLIENT_SNAPSHOTS; i++)
+		if (s->snapshots[i].blob && c->seen[i] != s->snapshots[i].n) {
+			c->seen[i] = s->snapshots[i].n;
+			client_message_proven(c, s->fresh.now, s->snapshots[i].blob);
+			return true;
+		}
+	return false;
 }
 
 /* false: the connection has ended. */
@@ -244,13 +238,13 @@ static void keep_sessions(struct server *s, int64_t now_ns)
 
 /* ---- the robot ---- */
 
-static void replace(struct blob **old, struct blob *blob, uint64_t *number)
+static void replace(struct server *s, enum client_snapshot which, struct blob *blob)
 {
 	if (!blob)
 		return;
-	blob_drop(*old);
-	*old = blob;
-	++*number;
+	blob_drop(s->snapshots[which].blob);
+	s->snapshots[which].blob = blob;
+	s->snapshots[which].n++;
 }
 
 static void update_snapshots(struct server *s, int64_t now_ns)
@@ -258,14 +252,14 @@ static void update_snapshots(struct server *s, int64_t now_ns)
 	const uint64_t events = s->view.events_n;
 
 	robot_view_update(&s->view, now_ns);
-	if (!s->facts || (strcmp(s->config, s->view.status.config) && !s->view.achstart.away)) {
+	if (!s->snapshots[CLIENT_FACTS].blob || (strcmp(s->config, s->view.status.config) && !s->view.achstart.away)) {
 		snprintf(s->config, sizeof(s->config), "%s", s->view.status.config);
-		replace(&s->facts, page_json_facts(s->config), &s->facts_n);
+		replace(s, CLIENT_FACTS, page_json_facts(s->config));
 	}
-	if (!s->events || events != s->view.events_n)
-		replace(&s->events, page_json_events(&s->view), &s->events_n);
+	if (!s->snapshots[CLIENT_EVENTS].blob || events != s->view.events_n)
+		replace(s, CLIENT_EVENTS, page_json_events(&s->view));
 	if (s->pages_n)
-		replace(&s->robot, page_json_robot(&s->view, clock_now_ns()), &s->robot_n);
+		replace(s, CLIENT_ROBOT, page_json_robot(&s->view, clock_now_ns()));
 }
 
 /* Between two snapshots only the channels are read. */
@@ -338,9 +332,8 @@ void server_close(struct server *s)
 	web_action_close(&s->acts);
 	studio_close_topics(&s->topics);
 	robot_view_close(&s->view);
-	blob_drop(s->robot);
-	blob_drop(s->events);
-	blob_drop(s->facts);
+	for (size_t i = 0; i < CLIENT_SNAPSHOTS; i++)
+		blob_drop(s->snapshots[i].blob);
 	close(s->epoll);
 }
 

@@ -32,12 +32,14 @@ struct server {
 	uint64_t serial, refused,
 		dropped; /* connections ever; refused since there was no room; dropped for not reading */
 	struct rate logins;
-	struct blob *robot, *events, *facts; /* the newest */
-	uint64_t robot_n, events_n, facts_n; /* their numbers */
-	char config[STATUS_PATH_MAX];	     /* that facts are of */
-	int64_t look_ns, studio_ns;	     /* when to look next */
-	int64_t sessions_ns;		     /* and at the sessions of pages and studios */
-	bool pending;			     /* a client's message is under way */
+	struct {
+		struct blob *blob; /* the newest */
+		uint64_t n;	   /* its number */
+	} snapshots[CLIENT_SNAPSHOTS];
+	char config[STATUS_PATH_MAX]; /* that facts are of */
+	int64_t look_ns, studio_ns;   /* when to look next */
+	int64_t sessions_ns;	      /* and at the sessions of pages and studios */
+	bool pending;		      /* a client's message is under way */
 };
 
 int server_open(struct server *server); /* 0 or -errno */

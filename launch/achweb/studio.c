@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "can/bus/frame.h"
 #include "channels/clock/clock.h"
 #include "launch/achweb/studio.h"
 
@@ -20,27 +21,20 @@ const char *studio_protocol(const char *list)
 	return NULL;
 }
 
-void studio_put_le(uint8_t *to, uint64_t value, unsigned int bytes)
-{
-	for (unsigned int i = 0; i < bytes; i++)
-		to[i] = (uint8_t)(value >> 8 * i);
-}
-
 static struct blob *time_frame(void)
 {
 	uint8_t bytes[9] = { 2 };
 
-	studio_put_le(bytes + 1, (uint64_t)clock_real_ns(), 8);
+	frame_put_le(bytes + 1, (uint64_t)clock_real_ns(), 8);
 	return blob_make(bytes, sizeof(bytes));
 }
 
 bool studio_begin(struct client *c, const struct robot_view *v)
 {
-	struct blob_text t;
 	struct json *j;
 
 	c->studio = calloc(1, sizeof(*c->studio));
-	j = c->studio ? blob_begin(&t) : NULL;
+	j = c->studio ? blob_begin() : NULL;
 	if (!j)
 		return false;
 	c->studio->events_seen = v->events_n > ROBOT_VIEW_EVENTS ? v->events_n - ROBOT_VIEW_EVENTS : 0;
@@ -50,7 +44,7 @@ bool studio_begin(struct client *c, const struct robot_view *v)
 	json_raw(j, "supportedEncodings", "[\"json\"]");
 	json_raw(j, "metadata", "{}");
 	json_textf(j, "sessionId", "%d", (int)getpid());
-	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
+	client_queue(c, WSOCK_OP_TEXT, blob_end());
 	/* Before the first channel: else a studio begins its time with 1970. */
 	client_queue(c, WSOCK_OP_BINARY, time_frame());
 	client_queue(c, WSOCK_OP_TEXT, studio_services(c->rights));
@@ -73,10 +67,7 @@ static void subscribe(struct studio *s, const struct studio_topics *topics, cons
 			place++;
 		if (place == STUDIO_SUBSCRIPTIONS)
 			return;
-		s->subscriptions[place].used = true;
-		s->subscriptions[place].id = (uint32_t)number;
-		s->subscriptions[place].topic = (uint32_t)topic;
-		s->subscriptions[place].number = 0;
+		s->subscriptions[place] = (struct studio_subscription){ true, (uint32_t)number, (uint32_t)topic, 0 };
 	}
 }
 
@@ -95,16 +86,13 @@ static void unsubscribe(struct studio *s, const struct yaml_node *list)
 
 static void say(struct client *c, const char *message)
 {
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (!j)
-		return;
 	json_text(j, "op", "status");
 	json_int(j, "level", 1);
 	json_text(j, "message", message);
 	json_text(j, "id", "achweb");
-	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
+	client_queue(c, WSOCK_OP_TEXT, blob_end());
 }
 
 static void take_text(struct client *c, const struct studio_topics *topics)
@@ -157,8 +145,8 @@ static bool send_message(struct client *c, uint32_t subscription, const struct m
 
 	if (!cdr)
 		return false;
-	studio_put_le(head + 1, subscription, 4);
-	studio_put_le(head + 5, (uint64_t)(msg->t_publish_ns + clock_real_ns() - clock_now_ns()), 8);
+	frame_put_le(head + 1, subscription, 4);
+	frame_put_le(head + 5, (uint64_t)(msg->t_publish_ns + clock_real_ns() - clock_now_ns()), 8);
 	client_message_behind(c, WSOCK_OP_BINARY, head, sizeof(head), cdr);
 	return true;
 }
@@ -212,16 +200,17 @@ static bool send_diagnostics(struct client *c, uint32_t subscription, const stru
 	return false;
 }
 
-static bool send_newest(struct client *c, size_t i, struct studio_topic *topic, const struct robot_view *v)
+static bool send_newest(struct client *c, struct studio_subscription *one, struct studio_topic *topic,
+			const struct robot_view *v)
 {
 	for (size_t n = 0; n < v->devices_n; n++) {
 		const struct robot_view_device *d = v->devices[n];
 
-		if (strcmp(d->channel, topic->channel) != 0 || d->number == c->studio->subscriptions[i].number ||
+		if (strcmp(d->channel, topic->channel) != 0 || d->number == one->number ||
 		    d->type->number != topic->map->msg)
 			continue;
-		c->studio->subscriptions[i].number = d->number;
-		return send_message(c, c->studio->subscriptions[i].id, &d->msg.header, studio_newest(topic, d, v));
+		one->number = d->number;
+		return send_message(c, one->id, &d->msg.header, studio_newest(topic, d, v));
 	}
 	return false;
 }
@@ -252,19 +241,18 @@ bool studio_send(struct client *c, struct studio_topics *topics, const struct ro
 		return blob;
 	}
 	while (s->left) {
-		const size_t i = s->next;
-		struct studio_topic *topic = &topics->at[s->subscriptions[i].topic];
+		struct studio_subscription *one = &s->subscriptions[s->next];
 		bool sent = false;
 
-		if (s->subscriptions[i].used && s->subscriptions[i].topic == STUDIO_ROSOUT)
-			sent = send_event(c, s->subscriptions[i].id, v, topic->map);
-		else if (s->subscriptions[i].used && s->subscriptions[i].topic == STUDIO_DIAGNOSTICS)
-			sent = send_diagnostics(c, s->subscriptions[i].id, v, now_ns);
-		else if (s->subscriptions[i].used)
-			sent = send_newest(c, i, topic, v);
+		if (one->used && one->topic == STUDIO_ROSOUT)
+			sent = send_event(c, one->id, v, topics->at[one->topic].map);
+		else if (one->used && one->topic == STUDIO_DIAGNOSTICS)
+			sent = send_diagnostics(c, one->id, v, now_ns);
+		else if (one->used)
+			sent = send_newest(c, one, &topics->at[one->topic], v);
 		/* The first two have several messages in a round. */
-		if (!sent || s->subscriptions[i].topic >= STUDIO_OWN_TOPICS) {
-			s->next = (i + 1) % STUDIO_SUBSCRIPTIONS;
+		if (!sent || one->topic >= STUDIO_OWN_TOPICS) {
+			s->next = (s->next + 1) % STUDIO_SUBSCRIPTIONS;
 			s->left--;
 		}
 		if (sent)

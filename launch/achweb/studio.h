@@ -37,12 +37,14 @@ struct studio_topics {
 };
 enum { STUDIO_ROSOUT, STUDIO_DIAGNOSTICS, STUDIO_OWN_TOPICS };
 
+struct studio_subscription {
+	bool used;
+	uint32_t id, topic;
+	uint64_t number; /* of the message that was sent last */
+};
+
 struct studio {
-	struct {
-		bool used;
-		uint32_t id, topic;
-		uint64_t number; /* of the message that was sent last */
-	} subscriptions[STUDIO_SUBSCRIPTIONS];
+	struct studio_subscription subscriptions[STUDIO_SUBSCRIPTIONS];
 	size_t next;	   /* subscription whose turn it is */
 	size_t left;	   /* of this round */
 	size_t advertised; /* topics */
@@ -63,8 +65,6 @@ void studio_find_topics(struct studio_topics *topics, const struct robot_view *v
 void studio_close_topics(struct studio_topics *topics);
 /* The message "advertise" for topics from number from on, up to *to. */
 struct blob *studio_advertise(const struct studio_topics *topics, size_t from, size_t *to);
-
-void studio_put_le(uint8_t *to, uint64_t value, unsigned int bytes); /* the low byte first */
 
 /* A message as CDR; NULL: it cannot be encoded. */
 struct blob *studio_encode(const struct ros_map *map, const void *msg, size_t len, const char *device,

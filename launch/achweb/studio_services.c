@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "can/bus/frame.h"
 #include "config/base/utf8.h"
 #include "config/settings/yaml.h"
 #include "launch/achweb/studio.h"
@@ -44,11 +45,8 @@ static void write_schema(struct json *j, const char *key, const char *type, cons
 
 struct blob *studio_services(unsigned int rights)
 {
-	struct blob_text text;
-	struct json *j = blob_begin(&text);
+	struct json *j = blob_begin();
 
-	if (!j)
-		return NULL;
 	json_text(j, "op", "advertiseServices");
 	json_array(j, "services");
 	for (size_t i = 0; i < SERVICES; i++) {
@@ -63,46 +61,29 @@ struct blob *studio_services(unsigned int rights)
 		json_end(j);
 	}
 	json_end(j);
-	return blob_end(&text);
+	return blob_end();
 }
 
 /* ---- answers ---- */
 
-static uint32_t get_u32(const uint8_t *from)
-{
-	return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
 struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, const char *text)
 {
-	uint8_t head[17] = { 3 };
-	struct blob *json = blob_result(ok, "text", text),
-		    *blob = json ? blob_make(NULL, sizeof(head) + json->len) : NULL;
+	uint8_t head[17] = { 3, [9] = 4, [13] = 'j', 's', 'o', 'n' };
 
-	studio_put_le(head + 1, service, 4);
-	studio_put_le(head + 5, call, 4);
-	studio_put_le(head + 9, 4, 4);
-	memcpy(head + 13, "json", 4);
-	if (blob) {
-		memcpy(blob->bytes, head, sizeof(head));
-		memcpy(blob->bytes + sizeof(head), json->bytes, json->len);
-	}
-	blob_drop(json);
-	return blob;
+	frame_put_le(head + 1, service, 4);
+	frame_put_le(head + 5, call, 4);
+	return blob_join(head, sizeof(head), blob_result(ok, "text", text));
 }
 
 static void fail(struct client *c, uint32_t service, uint32_t call, const char *why)
 {
-	struct blob_text t;
-	struct json *j = blob_begin(&t);
+	struct json *j = blob_begin();
 
-	if (!j)
-		return;
 	json_text(j, "op", "serviceCallFailure");
 	json_uint(j, "serviceId", service);
 	json_uint(j, "callId", call);
 	json_text(j, "message", why);
-	client_queue(c, WSOCK_OP_TEXT, blob_end(&t));
+	client_queue(c, WSOCK_OP_TEXT, blob_end());
 }
 
 /* ---- calls ---- */
@@ -170,8 +151,8 @@ static size_t free_call(const struct studio *s, bool stop)
 
 void studio_services_call(struct client *c, struct web_actions *acts, const uint8_t *bytes, size_t len, int64_t now_ns)
 {
-	const uint32_t service = len < 12 ? 0 : get_u32(bytes), call = len < 12 ? 0 : get_u32(bytes + 4);
-	const uint32_t encoding = len < 12 ? 0 : get_u32(bytes + 8);
+	const uint32_t service = len < 12 ? 0 : frame_le32(bytes), call = len < 12 ? 0 : frame_le32(bytes + 4);
+	const uint32_t encoding = len < 12 ? 0 : frame_le32(bytes + 8);
 	struct post_body order;
 	const char *why;
 	bool stop;

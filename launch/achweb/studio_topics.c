@@ -93,12 +93,9 @@ struct blob *studio_newest(struct studio_topic *topic, const struct robot_view_d
 struct blob *studio_advertise(const struct studio_topics *t, size_t from, size_t *to)
 {
 	static char schema[ROS_SCHEMA_MAX]; /* of one thread */
-	struct blob_text text;
-	struct json *j = blob_begin(&text);
+	struct json *j = blob_begin();
 
 	*to = from + AT_ONCE < t->n ? from + AT_ONCE : t->n;
-	if (!j)
-		return NULL;
 	json_text(j, "op", "advertise");
 	json_array(j, "channels");
 	for (size_t i = from; i < *to; i++) {
@@ -115,5 +112,5 @@ struct blob *studio_advertise(const struct studio_topics *t, size_t from, size_t
 		json_end(j);
 	}
 	json_end(j);
-	return blob_end(&text);
+	return blob_end();
 }
