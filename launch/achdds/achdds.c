@@ -11,6 +11,7 @@
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
 #include "config/base/exit.h"
+#include "config/base/num.h"
 #include "config/base/run.h"
 #include "config/settings/options.h"
 #include "launch/achdds/bridge.h"
@@ -140,7 +141,7 @@ static void beat(int64_t now_ns)
 static int64_t turn(void)
 {
 	const int64_t now_ns = clock_now_ns();
-	int64_t next_ns, due_ns;
+	int64_t next_ns;
 
 	if (now_ns >= a.beat_ns)
 		beat(now_ns);
@@ -152,16 +153,11 @@ static int64_t turn(void)
 	}
 	if (now_ns >= a.state_ns)
 		update_state_file(now_ns);
-	next_ns = a.beat_ns < a.scan_ns ? a.beat_ns : a.scan_ns;
-	next_ns = a.state_ns < next_ns ? a.state_ns : next_ns;
-	due_ns = bridge_out_due(a.publish, now_ns);
-	next_ns = due_ns < next_ns ? due_ns : next_ns;
-	due_ns = relay_due(a.relay, now_ns);
-	next_ns = due_ns < next_ns ? due_ns : next_ns;
-	due_ns = channel_reader_due(&a.bridge.readers, now_ns);
-	next_ns = due_ns < next_ns ? due_ns : next_ns;
-	due_ns = bridge_in_due(a.subscribe, now_ns);
-	return due_ns < next_ns ? due_ns : next_ns;
+	next_ns = num_min(num_min(a.beat_ns, a.scan_ns), a.state_ns);
+	next_ns = num_min(next_ns, bridge_out_due(a.publish, now_ns));
+	next_ns = num_min(next_ns, relay_due(a.relay, now_ns));
+	next_ns = num_min(next_ns, channel_reader_due(&a.bridge.readers, now_ns));
+	return num_min(next_ns, bridge_in_due(a.subscribe, now_ns));
 }
 
 static void serve(uint32_t tag, int64_t now_ns)

@@ -30,6 +30,15 @@ void bridge_say(struct bridge *b, enum msg_severity severity, const char *code, 
 /* CLOCK_REALTIME less CLOCK_MONOTONIC, for stamps of ROS. */
 int64_t bridge_wall_ns(void);
 
+/* "age_ns" of what was written at t_ns; null: nothing was. */
+static inline void bridge_age(struct json *j, int64_t now_ns, int64_t t_ns)
+{
+	if (t_ns)
+		json_int(j, "age_ns", now_ns - t_ns);
+	else
+		json_null(j, "age_ns");
+}
+
 /* How long a reference counts from its reception: as planned, or, 0, as long as a driver accepts by default. */
 int64_t bridge_valid_ns(int64_t planned_ns, const struct msg_common *driver);
 

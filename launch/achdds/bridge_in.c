@@ -308,10 +308,7 @@ void bridge_in_state(const struct bridge_in *s, struct json *j, int64_t now_ns)
 		json_uint(j, "restarted", in->restarted);
 		json_uint(j, "refused", in->refused);
 		json_uint(j, "refused_by_driver", in->by_driver);
-		if (in->newest_ns)
-			json_int(j, "age_ns", now_ns - in->newest_ns);
-		else
-			json_null(j, "age_ns");
+		bridge_age(j, now_ns, in->newest_ns);
 		json_end(j);
 	}
 	json_end(j);

@@ -16,7 +16,7 @@ struct link {
 	const struct bridge_file_topic *topic;
 	struct dds_node_writer *writer;
 	const struct ros_map *map; /* of the message before */
-	struct channel_reader inlet;
+	struct channel_reader reader;
 	bool unmapped_said, fresh;
 	int64_t look_ns, next_ns;
 	int64_t newest_ns; /* when the newest message was written */
@@ -63,7 +63,7 @@ void bridge_out_close(struct bridge_out *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->n; i++)
-		channel_reader_close(&p->b->readers, &p->links[i].inlet);
+		channel_reader_close(&p->b->readers, &p->links[i].reader);
 	free(p->writers);
 	free(p);
 }
@@ -90,16 +90,16 @@ static void find_device(struct link *l, const char *channel)
 /* A channel is older than this process: its newest state is of use, what happened before is not news. */
 static void skip(struct link *l)
 {
-	ach_flush(&l->inlet.chan);
-	if (l->topic->qos != DDS_NODE_LOG && l->inlet.chan.seq_num)
-		l->inlet.chan.seq_num--; /* the cursor is the program's to move */
+	ach_flush(&l->reader.chan);
+	if (l->topic->qos != DDS_NODE_LOG && l->reader.chan.seq_num)
+		l->reader.chan.seq_num--; /* the cursor is the program's to move */
 }
 
 static void open_link(struct bridge_out *p, struct link *l)
 {
 	const int r = l->topic->rate > 0
-			      ? channel_reader_open_quiet(&p->b->readers, &l->inlet, l->name)
-			      : channel_reader_open(&p->b->readers, &l->inlet, l->name, (uint32_t)(l - p->links));
+			      ? channel_reader_open_quiet(&p->b->readers, &l->reader, l->name)
+			      : channel_reader_open(&p->b->readers, &l->reader, l->name, (uint32_t)(l - p->links));
 
 	if (!r && l->fresh)
 		skip(l);
@@ -190,7 +190,7 @@ static void put(struct bridge_out *p, struct link *l, size_t len)
 /* true: a message was read. */
 static bool take(struct bridge_out *p, struct link *l, int options)
 {
-	ach_channel_t *chan = &l->inlet.chan;
+	ach_channel_t *chan = &l->reader.chan;
 	const uint64_t before = chan->seq_num;
 	size_t len = 0;
 	const enum ach_status status = ach_get(chan, p->msg, sizeof(p->msg), &len, NULL, options);
@@ -213,7 +213,7 @@ static bool take(struct bridge_out *p, struct link *l, int options)
 	case ACH_EAGAIN:
 		return false;
 	default:
-		channel_reader_close(&p->b->readers, &l->inlet);
+		channel_reader_close(&p->b->readers, &l->reader);
 		return false;
 	}
 }
@@ -224,16 +224,16 @@ static void take_all(struct bridge_out *p, struct link *l, int64_t now_ns)
 
 	while (n < BATCH && take(p, l, 0))
 		n++;
-	channel_reader_read(&p->b->readers, &l->inlet, now_ns, n, n == BATCH);
+	channel_reader_read(&p->b->readers, &l->reader, now_ns, n, n == BATCH);
 }
 
 void bridge_out_read(struct bridge_out *p, uint32_t tag, int64_t now_ns)
 {
 	struct link *l = &p->links[tag];
 
-	if (tag >= p->n || !l->inlet.open)
+	if (tag >= p->n || !l->reader.open)
 		return;
-	channel_reader_seen(&p->b->readers, &l->inlet, now_ns);
+	channel_reader_seen(&p->b->readers, &l->reader, now_ns);
 	take_all(p, l, now_ns);
 }
 
@@ -262,17 +262,17 @@ int64_t bridge_out_due(struct bridge_out *p, int64_t now_ns)
 
 		if (now_ns >= l->look_ns) {
 			l->look_ns = now_ns + LOOK_NS;
-			channel_reader_check(&p->b->readers, &l->inlet);
-			if (!l->inlet.open)
+			channel_reader_check(&p->b->readers, &l->reader);
+			if (!l->reader.open)
 				open_link(p, l);
 		}
-		if (l->inlet.polled)
+		if (l->reader.polled)
 			take_all(p, l, now_ns);
-		if (l->inlet.open && l->topic->rate > 0)
+		if (l->reader.open && l->topic->rate > 0)
 			take_limited(p, l, now_ns);
 		if (l->look_ns < next_ns)
 			next_ns = l->look_ns;
-		if (l->inlet.open && l->topic->rate > 0 && l->next_ns < next_ns)
+		if (l->reader.open && l->topic->rate > 0 && l->next_ns < next_ns)
 			next_ns = l->next_ns;
 	}
 	return next_ns;
@@ -290,17 +290,14 @@ void bridge_out_state(const struct bridge_out *p, struct json *j, int64_t now_ns
 		json_object(j, NULL);
 		json_text(j, "topic", l->topic->topic);
 		json_text(j, "channel", l->name);
-		json_bool(j, "open", l->inlet.open);
+		json_bool(j, "open", l->reader.open);
 		json_uint(j, "readers", dds_node_readers(l->writer));
 		json_uint(j, "published", l->published);
 		json_uint(j, "limited", l->limited);
 		json_uint(j, "missed", l->missed);
 		json_uint(j, "dropped", l->dropped);
 		json_uint(j, "unmapped", l->unmapped);
-		if (l->newest_ns)
-			json_int(j, "age_ns", now_ns - l->newest_ns);
-		else
-			json_null(j, "age_ns");
+		bridge_age(j, now_ns, l->newest_ns);
 		json_end(j);
 	}
 	json_end(j);

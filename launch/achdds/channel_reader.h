@@ -33,19 +33,19 @@ struct channel_reader {
 
 /* Opens the channel at its oldest message; 0 or -errno.  name is kept.  The tag comes from the set when there are
  * messages. */
-int channel_reader_open(struct channel_readers *inlets, struct channel_reader *inlet, const char *name, uint32_t tag);
+int channel_reader_open(struct channel_readers *readers, struct channel_reader *reader, const char *name, uint32_t tag);
 /* The same, but the tag does not come: the caller reads when it likes. */
-int channel_reader_open_quiet(struct channel_readers *inlets, struct channel_reader *inlet, const char *name);
-void channel_reader_close(struct channel_readers *inlets, struct channel_reader *inlet); /* also if it is not open */
+int channel_reader_open_quiet(struct channel_readers *readers, struct channel_reader *reader, const char *name);
+void channel_reader_close(struct channel_readers *readers, struct channel_reader *reader); /* also if it is not open */
 /* Closes it if its channel was removed. */
-void channel_reader_check(struct channel_readers *inlets, struct channel_reader *inlet);
+void channel_reader_check(struct channel_readers *readers, struct channel_reader *reader);
 
 /* Before the messages are read, because the tag came. */
-void channel_reader_seen(struct channel_readers *inlets, struct channel_reader *inlet, int64_t now_ns);
+void channel_reader_seen(struct channel_readers *readers, struct channel_reader *reader, int64_t now_ns);
 /* After they were read; more: there may be more of them, which the loop reads with those that are polled. */
-void channel_reader_read(struct channel_readers *inlets, struct channel_reader *inlet, int64_t now_ns, bool news,
+void channel_reader_read(struct channel_readers *readers, struct channel_reader *reader, int64_t now_ns, bool news,
 			 bool more);
 /* When the loop is to read the polled ones again, after it did; CLOCK_NEVER: there are none. */
-int64_t channel_reader_due(struct channel_readers *inlets, int64_t now_ns);
+int64_t channel_reader_due(struct channel_readers *readers, int64_t now_ns);
 
 #endif

@@ -123,32 +123,6 @@ static struct ddsi_serdata *to_untyped(const struct ddsi_serdata *d)
 	return raw ? &raw->c : NULL;
 }
 
-/* Samples are written and taken as bytes only (dds_type_sample, dds_type_bytes). */
-static struct ddsi_serdata *from_sample(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
-					const void *sample)
-{
-	(void)type;
-	(void)kind;
-	(void)sample;
-	return NULL;
-}
-
-static bool to_sample(const struct ddsi_serdata *d, void *sample, void **buf, void *end)
-{
-	(void)d;
-	(void)sample;
-	(void)buf;
-	(void)end;
-	return false;
-}
-
-static bool untyped_to_sample(const struct ddsi_sertype *type, const struct ddsi_serdata *d, void *sample, void **buf,
-			      void *end)
-{
-	(void)type;
-	return to_sample(d, sample, buf, end);
-}
-
 static size_t print(const struct ddsi_sertype *type, const struct ddsi_serdata *d, char *text, size_t size)
 {
 	return (size_t)snprintf(text, size, "%s, %u bytes", type->type_name, raw_of(d)->size);
@@ -161,19 +135,18 @@ static void get_keyhash(const struct ddsi_serdata *d, struct ddsi_keyhash *hash,
 	memset(hash, 0, sizeof(*hash));
 }
 
+/* Without those of samples as structs: samples are written and taken as bytes only (dds_type_sample,
+ * dds_type_bytes). */
 static const struct ddsi_serdata_ops sample_ops = {
 	.eqkey = same_key,
 	.get_size = get_size,
 	.from_ser = from_network,
 	.from_ser_iov = from_parts,
 	.from_keyhash = from_keyhash,
-	.from_sample = from_sample,
 	.to_ser = to_network,
 	.to_ser_ref = lend,
 	.to_ser_unref = give_back,
-	.to_sample = to_sample,
 	.to_untyped = to_untyped,
-	.untyped_to_sample = untyped_to_sample,
 	.free = free_sample,
 	.print = print,
 	.get_keyhash = get_keyhash,
@@ -200,35 +173,9 @@ static uint32_t hash_type(const struct ddsi_sertype *type)
 	return 0;
 }
 
-static void zero_samples(const struct ddsi_sertype *type, void *samples, size_t n)
-{
-	(void)type;
-	(void)samples;
-	(void)n;
-}
-
-static void realloc_samples(void **to, const struct ddsi_sertype *type, void *old, size_t old_n, size_t n)
-{
-	(void)type;
-	(void)old_n;
-	for (size_t i = 0; i < n; i++)
-		to[i] = old;
-}
-
-static void free_samples(const struct ddsi_sertype *type, void **samples, size_t n, dds_free_op_t op)
-{
-	(void)type;
-	(void)samples;
-	(void)n;
-	(void)op;
-}
-
 static const struct ddsi_sertype_ops type_ops = {
 	.version = ddsi_sertype_v0,
 	.free = free_type,
-	.zero_samples = zero_samples,
-	.realloc_samples = realloc_samples,
-	.free_samples = free_samples,
 	.equal = same_type,
 	.hash = hash_type,
 };

@@ -128,7 +128,7 @@ void relay_close(struct relay *r)
 	if (!r)
 		return;
 	for (size_t i = 0; r->outs && i < BRIDGE_FILE_RELAY_MAX; i++)
-		channel_reader_close(&r->b->readers, &r->outs[i].inlet);
+		channel_reader_close(&r->b->readers, &r->outs[i].reader);
 	for (size_t i = 0; r->ins && i < BRIDGE_FILE_RELAY_MAX; i++)
 		if (r->ins[i].port.open)
 			port_close(&r->ins[i].port);
@@ -152,13 +152,13 @@ static void make_ref(const struct relay_out *o)
 static void check_out(struct relay *r, struct relay_out *o, int64_t now_ns)
 {
 	o->look_ns = now_ns + LOOK_NS;
-	channel_reader_check(&r->b->readers, &o->inlet);
-	if (o->inlet.open)
+	channel_reader_check(&r->b->readers, &o->reader);
+	if (o->reader.open)
 		return;
 	if (o->is_ref)
 		make_ref(o);
-	if (!channel_reader_open(&r->b->readers, &o->inlet, o->full, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs)))
-		ach_flush(&o->inlet.chan);
+	if (!channel_reader_open(&r->b->readers, &o->reader, o->full, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs)))
+		ach_flush(&o->reader.chan);
 }
 
 static void send_message(struct relay *r, struct relay_out *o, size_t len)
@@ -166,7 +166,7 @@ static void send_message(struct relay *r, struct relay_out *o, size_t len)
 	struct cdr_out cdr = cdr_out(r->cdr, sizeof(r->cdr));
 
 	cdr_put(&cdr, &r->session, sizeof(r->session), 1);
-	cdr_put(&cdr, &o->inlet.chan.seq_num, sizeof(uint64_t), 1);
+	cdr_put(&cdr, &o->reader.chan.seq_num, sizeof(uint64_t), 1);
 	cdr_put_u32(&cdr, (uint32_t)len);
 	cdr_put(&cdr, r->msg.bytes, 1, len);
 	if (cdr.len <= sizeof(r->cdr) && !dds_node_put(o->writer, r->cdr, cdr.len))
@@ -178,17 +178,17 @@ static void send_message(struct relay *r, struct relay_out *o, size_t len)
 /* true: a message was sent. */
 static bool send_next(struct relay *r, struct relay_out *o)
 {
-	const uint64_t before = o->inlet.chan.seq_num;
+	const uint64_t before = o->reader.chan.seq_num;
 	size_t len = 0;
-	const enum ach_status status = ach_get(&o->inlet.chan, r->msg.bytes, sizeof(r->msg), &len, NULL, 0);
+	const enum ach_status status = ach_get(&o->reader.chan, r->msg.bytes, sizeof(r->msg), &len, NULL, 0);
 
 	if (status == ACH_EAGAIN)
 		return false;
 	if (status != ACH_OK && status != ACH_MISSED_FRAME) {
-		channel_reader_close(&r->b->readers, &o->inlet);
+		channel_reader_close(&r->b->readers, &o->reader);
 		return false;
 	}
-	o->missed += o->inlet.chan.seq_num - before - 1;
+	o->missed += o->reader.chan.seq_num - before - 1;
 	send_message(r, o, len);
 	return true;
 }
@@ -199,16 +199,16 @@ static void send_all(struct relay *r, struct relay_out *o, int64_t now_ns)
 
 	while (n < BATCH && send_next(r, o))
 		n++;
-	channel_reader_read(&r->b->readers, &o->inlet, now_ns, n, n == BATCH);
+	channel_reader_read(&r->b->readers, &o->reader, now_ns, n, n == BATCH);
 }
 
 void relay_read(struct relay *r, uint32_t tag, int64_t now_ns)
 {
 	struct relay_out *o = &r->outs[tag];
 
-	if (!o->inlet.open)
+	if (!o->reader.open)
 		return;
-	channel_reader_seen(&r->b->readers, &o->inlet, now_ns);
+	channel_reader_seen(&r->b->readers, &o->reader, now_ns);
 	send_all(r, o, now_ns);
 }
 
@@ -257,7 +257,7 @@ int64_t relay_due(struct relay *r, int64_t now_ns)
 	for (size_t i = 0; i < r->b->file.relay.send_n; i++) {
 		if (now_ns >= r->outs[i].look_ns)
 			check_out(r, &r->outs[i], now_ns);
-		if (r->outs[i].inlet.polled)
+		if (r->outs[i].reader.polled)
 			send_all(r, &r->outs[i], now_ns);
 		if (r->outs[i].look_ns < next_ns)
 			next_ns = r->outs[i].look_ns;
@@ -281,7 +281,7 @@ void relay_state(const struct relay *r, struct json *j, int64_t now_ns)
 		json_line(j);
 		json_object(j, NULL);
 		json_text(j, "channel", o->name);
-		json_bool(j, "open", o->inlet.open);
+		json_bool(j, "open", o->reader.open);
 		json_uint(j, "readers", dds_node_readers(o->writer));
 		json_uint(j, "sent", o->sent);
 		json_uint(j, "missed", o->missed);

@@ -1,16 +1,17 @@
 /* relay_clock.c: how far the clock of another machine is ahead. */
 #include "launch/achdds/relay_clock.h"
 
-#define SANE_NS (INT64_MAX / 8) /* times beyond are not a clock's */
+#define SANE_NS (INT64_MAX / 8) /* differences of times below do not overflow */
 
-static bool is_sane(int64_t t_ns)
+bool relay_clock_is_sane(int64_t t_ns)
 {
 	return t_ns >= 0 && t_ns < SANE_NS;
 }
 
 bool relay_clock_add(struct relay_clock *c, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns)
 {
-	const bool sane = is_sane(t1_ns) && is_sane(t2_ns) && is_sane(t3_ns) && is_sane(t4_ns);
+	const bool sane = relay_clock_is_sane(t1_ns) && relay_clock_is_sane(t2_ns) && relay_clock_is_sane(t3_ns) &&
+			  relay_clock_is_sane(t4_ns);
 	const int64_t both_ns = sane ? (t4_ns - t1_ns) - (t3_ns - t2_ns) : -1;
 
 	if (both_ns < 0 || t3_ns < t2_ns)

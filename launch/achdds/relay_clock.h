@@ -23,6 +23,8 @@ struct relay_clock {
 	size_t n, next;
 };
 
+/* Can that be a time of a clock?  Differences of such times do not overflow. */
+bool relay_clock_is_sane(int64_t t_ns);
 /* false: these four times cannot be. */
 bool relay_clock_add(struct relay_clock *clock, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
 /* The other clock less ours, and how wrong that may be.  false: no answer yet. */

@@ -14,7 +14,7 @@ struct relay_out {
 	char full[PORT_NAME_MAX];
 	bool is_ref;
 	struct dds_node_writer *writer;
-	struct channel_reader inlet;
+	struct channel_reader reader;
 	int64_t look_ns;
 	uint64_t sent, missed, dropped;
 };

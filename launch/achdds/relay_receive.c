@@ -4,13 +4,7 @@
 #include "launch/achdds/relay_inside.h"
 #include "launch/achdds/relay_stamp.h"
 
-#define SANE_NS (INT64_MAX / 8) /* times beyond are not a clock's; differences of others do not overflow */
 #define SILENT_NS ENDPLATE_VALID_MAX_NS
-
-static bool is_sane(int64_t t_ns)
-{
-	return t_ns >= 0 && t_ns < SANE_NS;
-}
 
 /* One writer at a time: while it sends, those of another are refused, whatever session and number they name. */
 static bool is_writer(struct relay_in *in, const struct dds_node_sample *sample, int64_t now_ns)
@@ -41,7 +35,7 @@ static bool unpack(struct relay *r, struct relay_in *in, const struct dds_node_s
 		cdr_get(&cdr, r->msg.bytes, 1, len);
 	if (cdr.bad || len > sizeof(r->msg) || msg_check(r->msg.bytes, len, NULL, type) != MSG_FINE ||
 	    (*type)->number == msg_estop_number || (*type)->number == msg_request_number ||
-	    !is_sane(r->msg.header.t_publish_ns) || !is_sane(r->msg.header.valid_until_ns)) {
+	    !relay_clock_is_sane(r->msg.header.t_publish_ns) || !relay_clock_is_sane(r->msg.header.valid_until_ns)) {
 		in->malformed++;
 		return false;
 	}

@@ -8,29 +8,29 @@
 #include "launch/achdds/channel_reader.h"
 #include "test/lib/lib.h"
 
-#define INLETS 4
+#define READERS 4
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
 
-static char names[INLETS][LIB_NAME_LEN];
-static ach_channel_t writers[INLETS];
-static struct channel_reader all[INLETS];
+static char names[READERS][LIB_NAME_LEN];
+static ach_channel_t writers[READERS];
+static struct channel_reader all[READERS];
 static struct channel_readers readers;
-static uint64_t put_n[INLETS], got_n[INLETS];
+static uint64_t put_n[READERS], got_n[READERS];
 static int64_t now_ns;
 
 void setUp(void)
 {
 	ach_create_attr_t attr;
 
-	lib_watchdog("test_inlet", LIB_HANG_S);
+	lib_watchdog("test_channel_reader", LIB_HANG_S);
 	ach_create_attr_init(&attr);
 	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1);
 	readers = (struct channel_readers){ .owner = geteuid() };
 	now_ns = 1000 * MS;
 	TEST_ASSERT_EQUAL(0, clock_set_open(&readers.set));
-	for (size_t i = 0; i < INLETS; i++) {
-		lib_name(names[i], "inlet");
+	for (size_t i = 0; i < READERS; i++) {
+		lib_name(names[i], "reader");
 		LIB_ASSERT_STATUS(ACH_OK, ach_create(names[i], 64, sizeof(uint64_t), &attr));
 		LIB_ASSERT_STATUS(ACH_OK, ach_open(&writers[i], names[i], NULL));
 		all[i] = (struct channel_reader){ 0 };
@@ -40,7 +40,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-	for (size_t i = 0; i < INLETS; i++) {
+	for (size_t i = 0; i < READERS; i++) {
 		channel_reader_close(&readers, &all[i]);
 		ach_close(&writers[i]);
 	}
@@ -68,14 +68,14 @@ static void get(size_t i, int most)
 /* One turn of the loop; until_ns is the deadline of its wait. */
 static int turn(int64_t until_ns, int most)
 {
-	uint32_t tags[INLETS];
+	uint32_t tags[READERS];
 	int n;
 
-	for (size_t i = 0; i < INLETS; i++)
+	for (size_t i = 0; i < READERS; i++)
 		if (all[i].polled)
 			get(i, most);
 	channel_reader_due(&readers, now_ns);
-	n = clock_set_wait(readers.set, tags, INLETS, until_ns);
+	n = clock_set_wait(readers.set, tags, READERS, until_ns);
 	TEST_ASSERT_GREATER_OR_EQUAL(0, n);
 	for (int i = 0; i < n; i++) {
 		channel_reader_seen(&readers, &all[tags[i]], now_ns);
@@ -86,7 +86,7 @@ static int turn(int64_t until_ns, int most)
 
 static void open_all(void)
 {
-	for (size_t i = 0; i < INLETS; i++)
+	for (size_t i = 0; i < READERS; i++)
 		TEST_ASSERT_EQUAL(0, channel_reader_open(&readers, &all[i], names[i], (uint32_t)i));
 	turn(0, 64);
 	TEST_ASSERT_EQUAL(0, readers.polled);
@@ -94,19 +94,19 @@ static void open_all(void)
 
 static void assert_none_missing(void)
 {
-	for (size_t i = 0; i < INLETS; i++)
+	for (size_t i = 0; i < READERS; i++)
 		TEST_ASSERT_EQUAL_UINT64(put_n[i], got_n[i]);
 }
 
 /* Much comes: after some turns all are polled, and the set reports none of them. */
 static void flood(void)
 {
-	for (int k = 0; k < 40 * INLETS; k++) {
-		put((size_t)k % INLETS);
+	for (int k = 0; k < 40 * READERS; k++) {
+		put((size_t)k % READERS);
 		now_ns += 20 * US;
 		turn(clock_now_ns(), 64);
 	}
-	TEST_ASSERT_EQUAL(INLETS, readers.polled);
+	TEST_ASSERT_EQUAL(READERS, readers.polled);
 	put(0);
 	TEST_ASSERT_EQUAL(0, turn(clock_now_ns() + 20 * MS, 64));
 	turn(0, 64);
@@ -115,7 +115,7 @@ static void flood(void)
 
 static void assert_waits(void)
 {
-	for (size_t i = 0; i < INLETS; i++) {
+	for (size_t i = 0; i < READERS; i++) {
 		now_ns += MS;
 		put(i);
 		TEST_ASSERT_EQUAL(1, turn(clock_now_ns() + 100000 * MS, 64));
@@ -137,7 +137,7 @@ TEST(a_burst_is_waited_for)
 	open_all();
 	for (int k = 0; k < 20; k++) {
 		now_ns += 20 * MS;
-		for (size_t i = 0; i < INLETS; i++) {
+		for (size_t i = 0; i < READERS; i++) {
 			put(i);
 			turn(clock_now_ns() + 100000 * MS, 64);
 		}
@@ -156,20 +156,20 @@ TEST(many_messages_are_polled)
 TEST(a_slow_channel_beside_busy_ones_is_waited_for)
 {
 	open_all();
-	for (int k = 0; k < 40 * (INLETS - 1); k++) {
-		put((size_t)k % (INLETS - 1));
+	for (int k = 0; k < 40 * (READERS - 1); k++) {
+		put((size_t)k % (READERS - 1));
 		if (k == 12) /* more have come than in a burst, and are still waited for */
-			put(INLETS - 1);
+			put(READERS - 1);
 		now_ns += 20 * US;
 		turn(clock_now_ns() + (k == 12 ? 100000 * MS : 0), 64);
-		TEST_ASSERT_FALSE(all[INLETS - 1].polled);
+		TEST_ASSERT_FALSE(all[READERS - 1].polled);
 	}
 	for (int k = 0; k < 5; k++) {
 		now_ns += 11 * MS;
 		put(0);
-		put(INLETS - 1);
+		put(READERS - 1);
 		TEST_ASSERT_EQUAL(1, turn(clock_now_ns() + 100000 * MS, 64));
-		TEST_ASSERT_FALSE(all[INLETS - 1].polled);
+		TEST_ASSERT_FALSE(all[READERS - 1].polled);
 	}
 	turn(0, 64);
 	assert_none_missing();
@@ -179,7 +179,7 @@ TEST(messages_from_before_are_read)
 {
 	put(1);
 	put(1);
-	for (size_t i = 0; i < INLETS; i++)
+	for (size_t i = 0; i < READERS; i++)
 		TEST_ASSERT_EQUAL(0, channel_reader_open(&readers, &all[i], names[i], (uint32_t)i));
 	turn(0, 64);
 	assert_none_missing();
@@ -210,7 +210,7 @@ TEST(channels_of_a_calm_bridge_are_waited_for_again)
 	for (int k = 0; k < 1100 && readers.polled; k++) {
 		now_ns += CHANNEL_READER_PERIOD_NS;
 		if (k % 5 == 0)
-			put((size_t)k % INLETS);
+			put((size_t)k % READERS);
 		turn(0, 64);
 	}
 	turn(0, 64);
@@ -225,10 +225,10 @@ TEST(channels_of_a_busy_bridge_stay_polled)
 	flood();
 	for (int k = 0; k < 2000; k++) {
 		now_ns += CHANNEL_READER_PERIOD_NS;
-		for (size_t i = 0; i < INLETS; i++)
+		for (size_t i = 0; i < READERS; i++)
 			put(i);
 		turn(0, 64);
-		TEST_ASSERT_EQUAL(INLETS, readers.polled);
+		TEST_ASSERT_EQUAL(READERS, readers.polled);
 	}
 	turn(0, 64);
 	assert_none_missing();
@@ -254,13 +254,13 @@ TEST(a_removed_channel_is_closed)
 	open_all();
 	flood();
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(names[0]));
-	for (size_t i = 0; i < INLETS; i++) {
+	for (size_t i = 0; i < READERS; i++) {
 		channel_reader_check(&readers, &all[i]);
 		TEST_ASSERT_EQUAL(i > 0, all[i].open);
 	}
-	TEST_ASSERT_EQUAL(INLETS - 1, readers.polled);
+	TEST_ASSERT_EQUAL(READERS - 1, readers.polled);
 	channel_reader_read(&readers, &all[0], now_ns, true, true);
-	TEST_ASSERT_EQUAL(INLETS - 1, readers.polled);
+	TEST_ASSERT_EQUAL(READERS - 1, readers.polled);
 	TEST_ASSERT_EQUAL(-ENOENT, channel_reader_open(&readers, &all[0], names[0], 0));
 	TEST_ASSERT_FALSE(all[0].open);
 	/* Removed while it is polled, and to be waited for again. */
