@@ -79,14 +79,18 @@ void amc_control(struct amc_drive *d, uint16_t word)
 	}
 }
 
-void amc_lost(struct amc_drive *d, uint16_t code, int64_t t_ns)
+void amc_lost(void *state, uint16_t code, int64_t t_ns)
 {
+	struct amc_drive *d = state;
+
 	d->losses++;
 	fail(d, code, 0x11, t_ns);
 }
 
-void amc_reset(struct amc_drive *d)
+void amc_reset(void *state)
 {
+	struct amc_drive *d = state;
+
 	enter(d, AMC_DISABLED);
 	d->control = d->error = 0;
 	d->timer_ns[0] = d->timer_ns[1] = CLOCK_NEVER;

@@ -72,9 +72,9 @@ void amc_faulted(void *state, int64_t t_ns); /* its causes have changed */
 void amc_advance(void *state, int64_t t_ns);
 
 /* Called by the dictionary. */
-void amc_reset(struct amc_drive *d);
+void amc_reset(void *state);
 void amc_control(struct amc_drive *d, uint16_t word);
-void amc_lost(struct amc_drive *d, uint16_t code, int64_t t_ns);
+void amc_lost(void *state, uint16_t code, int64_t t_ns);
 uint16_t amc_status(const struct amc_drive *d);
 double amc_velocity_unit(const struct amc_drive *d); /* counts/s for each unit on the wire */
 

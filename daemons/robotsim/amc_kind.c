@@ -162,11 +162,10 @@ static const char *nmt_name(enum od_nmt nmt)
 				       : "pre-operational";
 }
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	struct amc_drive *d = state;
 
-	amc_advance(d, t_ns);
 	rpc_say(to, " nmt %s state %s status 0x%04X error 0x%04X position %.6f velocity %.6f current %.4f",
 		nmt_name(d->od.nmt), amc_state_names[d->state], amc_status(d), d->error, d->joint.position,
 		d->joint.velocity, d->joint.current);

@@ -166,16 +166,6 @@ static uint32_t written(void *of, const struct od_object *o, uint32_t value)
 	return 0;
 }
 
-static void reset(void *of)
-{
-	amc_reset(of);
-}
-
-static void lost(void *of, uint16_t code, int64_t t_ns)
-{
-	amc_lost(of, code, t_ns);
-}
-
 const struct od_device amc_device = {
 	.objects = objects,
 	.objects_n = COUNT(objects),
@@ -184,6 +174,6 @@ const struct od_device amc_device = {
 	.hides_size = true,
 	.read = value_of,
 	.written = written,
-	.reset = reset,
-	.lost = lost,
+	.reset = amc_reset,
+	.lost = amc_lost,
 };

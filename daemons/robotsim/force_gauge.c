@@ -1,8 +1,6 @@
 /* force_gauge.c: the example force gauge as a simulated device, written from hw-docs/devices/gauge.md. */
-#include <math.h>
 #include <string.h>
 
-#include "config/base/num.h"
 #include "daemons/gauge/gauged_settings.h"
 #include "daemons/robotsim/sim_base.h"
 
@@ -52,10 +50,7 @@ static void reply(struct force_gauge *g, const struct frame *asked, int64_t t_ns
 
 	if (g->deaf || g->base.queue.n == REPLIES_MAX)
 		return;
-	for (unsigned int i = 0; i < 4; i++)
-		f.data[2 + i] = error ? 0 : (uint8_t)((uint32_t)value >> 8 * i);
-	if (error)
-		f.data[2] = (uint8_t)error;
+	frame_put_le(f.data + 2, (uint32_t)(error ? error : value), 4);
 	sim_base_put(&g->base, f, 1, t_ns);
 }
 
@@ -97,10 +92,8 @@ static struct frame sample(struct force_gauge *g)
 
 	for (unsigned int i = 0; i < AXES; i++) {
 		const double counts = (g->force[i] - g->bias[i]) / (factors_nn[i] * 1e-9);
-		const uint16_t word = (uint16_t)(int16_t)lround(num_clamp(counts, INT16_MIN, INT16_MAX));
 
-		f.data[2 * i] = (uint8_t)word;
-		f.data[2 * i + 1] = (uint8_t)(word >> 8);
+		frame_put_le(f.data + 2 * i, sim_base_i16(counts), 2);
 	}
 	f.data[6] = g->number++;
 	return f;
@@ -138,11 +131,10 @@ static void faulted(void *state, int64_t t_ns)
 	memset(g->bias, 0, sizeof(g->bias));
 }
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	const struct force_gauge *g = state;
 
-	(void)t_ns;
 	rpc_say(to, " x %.6f y %.6f z %.6f asked %llu samples %u", g->force[0], g->force[1], g->force[2],
 		(unsigned long long)g->asked, g->number);
 }

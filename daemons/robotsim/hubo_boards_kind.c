@@ -127,16 +127,15 @@ static void report_lock(const struct jmc_board *b, struct rpc_text *to)
 	rpc_say(to, " ripple %.6f ripple_max %.6f held %" PRIu64, sqrt(squares), most, held);
 }
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	static const char *const hows[] = { "off", "position", "pwm", "homing" };
 	struct jmc_board *b = state;
 
-	jmc_board_advance(b, t_ns);
 	rpc_say(to, " number %u power %s driver %s control %s temperature %.2f", (unsigned int)b->settings.number,
-		b->base.off		  ? "off"
-		: t_ns < b->boot_until_ns ? "booting"
-					  : "on",
+		b->base.off		       ? "off"
+		: b->now_ns < b->boot_until_ns ? "booting"
+					       : "on",
 		b->fet ? "on" : "off", b->control ? "on" : "off", b->temperature_c);
 	report_lock(b, to);
 	rpc_say(to,

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "config/base/num.h"
 #include "daemons/robotsim/hubo_boards.h"
 #include "daemons/robotsim/sim_random.h"
 
@@ -70,10 +69,8 @@ int hubo_sensor_load(struct sim *sim, const struct robot_device *device, const s
 
 static void put(struct frame *f, double value)
 {
-	const int value16 = (int)lround(num_clamp(value, INT16_MIN, INT16_MAX));
-
-	f->data[f->len++] = (uint8_t)value16;
-	f->data[f->len++] = (uint8_t)(value16 >> 8);
+	frame_put_le(f->data + f->len, sim_base_i16(value), 2);
+	f->len += 2;
 }
 
 static void say_force(const struct hubo_sensor_unit *u, struct frame *f)
@@ -195,11 +192,10 @@ static void boot(void *state, int64_t t_ns)
 	memset(u->null, 0, sizeof(u->null));
 }
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	const struct hubo_sensor_unit *u = state;
 
-	(void)t_ns;
 	rpc_say(to, " number %u power %s asked %llu sent %llu lost %llu ignored %llu", u->number,
 		u->base.off ? "off" : "on", (unsigned long long)u->asked, (unsigned long long)u->base.sent,
 		(unsigned long long)u->base.lost, (unsigned long long)u->ignored);

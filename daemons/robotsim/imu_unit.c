@@ -162,12 +162,11 @@ static const struct sim_fault faults[] = {
 	SIM_BASE_SILENT, FAULT("stuck", stuck), FAULT("repeats", repeats), FAULT("half", half), SIM_BASE_GARBAGE, { 0 },
 };
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	const struct imu_unit *u = state;
 	const double *f = u->motion.force_m_s2, *r = u->motion.rate_rad_s;
 
-	(void)t_ns;
 	rpc_say(to, " force_x %.6f force_y %.6f force_z %.6f rate_x %.6f rate_y %.6f rate_z %.6f", f[0], f[1], f[2],
 		r[0], r[1], r[2]);
 	rpc_say(to, " streams %s toggles %llu samples %llu", u->streaming ? "yes" : "no",

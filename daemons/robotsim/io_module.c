@@ -98,11 +98,10 @@ static const struct sim_fault faults[] = {
 	FAULT("welded", welded[0]), FAULT("broken", broken[0]), { 0 },
 };
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	const struct io_module *m = state;
 
-	(void)t_ns;
 	rpc_say(to, " pressed %s sent %llu", m->pressed ? "yes" : "no", (unsigned long long)m->sent);
 }
 

@@ -139,6 +139,7 @@ void jmc_board_advance(void *state, int64_t t_ns)
 {
 	struct jmc_board *b = state;
 
+	b->now_ns = t_ns;
 	for (;;) {
 		const int64_t next_ns = b->step_ns < b->pll.tick_ns ? b->step_ns : b->pll.tick_ns;
 
@@ -150,15 +151,10 @@ void jmc_board_advance(void *state, int64_t t_ns)
 
 /* ---- references ---- */
 
-static uint16_t u16(const uint8_t *from)
-{
-	return (uint16_t)(from[0] | from[1] << 8);
-}
-
 /* 24 bits, sign and magnitude. */
 static double i24(const uint8_t *from)
 {
-	const int32_t magnitude = u16(from) | (from[2] & 0x7F) << 16;
+	const int32_t magnitude = frame_le16(from) | (from[2] & 0x7F) << 16;
 
 	return from[2] & 0x80 ? -magnitude : magnitude;
 }
@@ -174,7 +170,7 @@ static bool refer(struct jmc_board *b, const struct frame *f)
 			used |= jmc_motor_reference(&m[i], i24(f->data + 3 * i));
 	} else if (b->layout == JMC_NECK) {
 		for (unsigned int i = 0; i < 3; i++) {
-			const double rad = u16(f->data + 2 * i) / 4095.0 * 2 * M_PI - M_PI;
+			const double rad = frame_le16(f->data + 2 * i) / 4095.0 * 2 * M_PI - M_PI;
 
 			used |= jmc_motor_reference(&m[i], rad * m[i].model->counts_per_rad - m[i].zero);
 		}

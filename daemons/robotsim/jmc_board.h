@@ -67,6 +67,7 @@ struct jmc_board {
 	uint8_t mode; /* 0 position, 1 current, 2 both */
 	double temperature_c;
 	int64_t t_ns, step_ns, boot_until_ns;	       /* steps done, the next one, deaf until then */
+	int64_t now_ns;				       /* advanced to */
 	int64_t steps_left;			       /* of this period, before its last one */
 	uint64_t in, ignored, unused, clears, homings; /* unused: references without effect */
 };

@@ -4,12 +4,6 @@
 #include "config/base/num.h"
 #include "daemons/robotsim/jmc_board.h"
 
-static void put(uint8_t *to, uint32_t value, unsigned int bytes)
-{
-	for (unsigned int i = 0; i < bytes; i++)
-		to[i] = (uint8_t)(value >> 8 * i);
-}
-
 /* Slots of a board with one or two motors; the second one of a single motor is the page's open question. */
 static unsigned int slots(const struct jmc_board *b)
 {
@@ -35,14 +29,14 @@ static bool encoders(const struct jmc_board *b, uint8_t half, struct frame *f)
 
 	if (b->layout == JMC_JOINTS) {
 		for (unsigned int i = 0; i < slots(b); i++)
-			put(f->data + 4 * i, slot(b, i) ? (uint32_t)jmc_motor_reported(slot(b, i)) : 0, 4);
+			frame_put_le(f->data + 4 * i, slot(b, i) ? (uint32_t)jmc_motor_reported(slot(b, i)) : 0, 4);
 		f->len = (uint8_t)(4 * slots(b));
 		return true;
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		const struct jmc_motor *m = &b->motor[first + i];
 
-		put(f->data + 2 * i, b->layout == JMC_NECK ? absolute(m) : (uint32_t)jmc_motor_reported(m), 2);
+		frame_put_le(f->data + 2 * i, b->layout == JMC_NECK ? absolute(m) : (uint32_t)jmc_motor_reported(m), 2);
 	}
 	f->len = (uint8_t)(2 * n);
 	return true;
@@ -69,7 +63,7 @@ static void status(const struct jmc_board *b, struct frame *f)
 		for (unsigned int i = 0; i < slots(b); i++) {
 			const struct jmc_motor *m = slot(b, i);
 
-			put(f->data + 4 * i, m ? m->latched | home_flag(b, m) << 4u | state(b, m) : 0, 4);
+			frame_put_le(f->data + 4 * i, m ? m->latched | home_flag(b, m) << 4u | state(b, m) : 0, 4);
 		}
 		f->len = (uint8_t)(4 * slots(b));
 		return;

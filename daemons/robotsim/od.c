@@ -98,13 +98,11 @@ void od_transmit(struct od *od, size_t k, int64_t t_ns)
 {
 	struct od_channel *c = &od->pdo[k];
 	uint8_t bytes[8], len;
-	uint64_t data;
 
 	if (od->nmt != OD_OPERATIONAL || c->cob & DISABLED)
 		return;
-	data = c->last = compose(od, c, &len);
-	for (unsigned int i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)(data >> 8 * i);
+	c->last = compose(od, c, &len);
+	frame_put_le(bytes, c->last, sizeof(bytes));
 	od_queue(od, c->cob & FRAME_STD_MASK, bytes, len, t_ns + od->pdo_ns);
 }
 

@@ -17,22 +17,12 @@
 
 #define DISABLED 0x80000000u
 #define COB_BITS (DISABLED | 0x40000000u | FRAME_STD_MASK)
-static uint32_t get32(const uint8_t *at)
-{
-	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
 
 static void reply(struct od *od, uint8_t command, const uint8_t *key, uint32_t value, int64_t t_ns)
 {
-	const uint8_t data[8] = { command,
-				  key[0],
-				  key[1],
-				  key[2],
-				  (uint8_t)value,
-				  (uint8_t)(value >> 8),
-				  (uint8_t)(value >> 16),
-				  (uint8_t)(value >> 24) };
+	uint8_t data[8] = { command, key[0], key[1], key[2] };
 
+	frame_put_le(data + 4, value, 4);
 	od_queue(od, 0x580 + od->node, data, 8, t_ns + od->reply_ns);
 }
 
@@ -161,6 +151,14 @@ static void acted_on(struct od *od, uint16_t index, uint8_t sub, uint32_t value,
 		od->guard_ns = CLOCK_NEVER; /* from the next request on */
 }
 
+static void begin_segments(struct od *od, const struct od_object *object, bool download)
+{
+	od->segments.object = object;
+	od->segments.download = download;
+	od->segments.toggle = false;
+	od->segments.at = 0;
+}
+
 /* 0 or an abort code. */
 static uint32_t upload(struct od *od, const uint8_t *key, int64_t t_ns)
 {
@@ -183,9 +181,7 @@ static uint32_t upload(struct od *od, const uint8_t *key, int64_t t_ns)
 		reply(od, (uint8_t)size_command(od, o->bits / 8), key, od_read(od, i), t_ns);
 		return 0;
 	}
-	od->segments.object = o;
-	od->segments.download = od->segments.toggle = false;
-	od->segments.at = 0;
+	begin_segments(od, o, false);
 	reply(od, 0x41, key, (uint32_t)(o->text ? strlen(o->text) : od->bytes_n), t_ns);
 	return 0;
 }
@@ -198,7 +194,7 @@ static uint32_t download(struct od *od, const struct frame *f, int64_t t_ns)
 	const struct place place = find_pdo(od, index);
 	const struct od_object *o = &od->device->objects[i];
 	const unsigned int given = command & 1 ? 4 - (command >> 2 & 3) : 0; /* 0: size not indicated */
-	uint32_t value = get32(f->data + 4), ignored, code;
+	uint32_t value = frame_le32(f->data + 4), ignored, code;
 	unsigned int bytes = i < od->device->objects_n ? o->bits / 8u
 			     : place.pdo	       ? pdo_get(&place, key[2], &ignored)
 						       : 0;
@@ -210,10 +206,7 @@ static uint32_t download(struct od *od, const struct frame *f, int64_t t_ns)
 	if (!(command & 2)) { /* not expedited */
 		if (bytes)
 			return ABORT_LENGTH;
-		od->segments.object = o;
-		od->segments.download = true;
-		od->segments.toggle = false;
-		od->segments.at = 0;
+		begin_segments(od, o, true);
 		reply(od, 0x60, key, 0, t_ns);
 		return 0;
 	}

@@ -101,13 +101,13 @@ static bool read_move(const struct pcube *m, const struct frame *f, struct pcube
 	move->mode = modes[motion];
 	if (f->len != (move->mode == PCUBE_STEP ? 8 : 6))
 		return false;
-	move->time_s = f->len == 8 ? (f->data[6] | f->data[7] << 8) * 1e-3 : 0;
+	move->time_s = f->len == 8 ? frame_le16(f->data + 6) * 1e-3 : 0;
 	if (!ticks)
 		move->value = (double)pcube_value_f32(f->data + 2);
 	else if (move->mode == PCUBE_CURRENT)
-		move->value = (int16_t)(f->data[2] | f->data[3] << 8) / 500.0 * m->type->current_peak_a;
+		move->value = (int16_t)frame_le16(f->data + 2) / 500.0 * m->type->current_peak_a;
 	else
-		move->value = (int32_t)pcube_value_u32(f->data + 2) / (double)m->values.ticks_per_unit;
+		move->value = (int32_t)frame_le32(f->data + 2) / (double)m->values.ticks_per_unit;
 	return true;
 }
 
@@ -148,8 +148,7 @@ static void move(struct pcube *m, const struct frame *f)
 	}
 	position = pcube_value_position(m);
 	memcpy(&bits, &position, sizeof(bits));
-	for (unsigned int i = 0; i < 4; i++)
-		reply[2 + i] = (uint8_t)(bits >> 8 * i);
+	frame_put_le(reply + 2, bits, 4);
 	reply[6] = short_state(m);
 	reply[7] = (uint8_t)m->values.digital_io;
 	acknowledge(m, reply, 8);

@@ -296,13 +296,6 @@ struct joint_encoder pcube_encoder(const struct pcube *m);
 
 /* ---- between its files ---- */
 
-static inline double pcube_seconds(int64_t ns)
-{
-	return (double)ns * 1e-9;
-}
-
-/* 0 to below 1. */
-
 /* Parameter id as bytes behind command and id: their number, or 0: no such. */
 unsigned int pcube_value_get(struct pcube *m, uint8_t id, uint8_t bytes[4]);
 /* -1: no such parameter or length; else the answer's status. */
@@ -310,7 +303,6 @@ int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned 
 float pcube_value_position(struct pcube *m); /* that it sends now */
 void pcube_values_reset(struct pcube *m);    /* what can be set, as it is in flash */
 float pcube_value_f32(const uint8_t bytes[4]);
-uint32_t pcube_value_u32(const uint8_t bytes[4]);
 
 double pcube_current_max(const struct pcube *m);
 bool pcube_has_brake(const struct pcube *m);

@@ -111,12 +111,11 @@ static void say_state(struct rpc_text *to, uint32_t state)
 		rpc_say(to, "none");
 }
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	struct pcube *m = state;
 	const struct pcube_counts *c = &m->counts;
 
-	pcube_advance(m, t_ns);
 	rpc_say(to, " type %s power %s position %.6f velocity %.6f current %.4f", m->type->name,
 		!m->power	 ? "off"
 		: pcube_hears(m) ? "on"

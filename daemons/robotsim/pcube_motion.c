@@ -1,6 +1,7 @@
 /* pcube_motion.c: from a move to a reference for each step, and homing. */
 #include <math.h>
 
+#include "config/base/num.h"
 #include "daemons/robotsim/pcube.h"
 
 #define HOME_WINDOW_RAD 0.01 /* the home switch is closed that far around its place */
@@ -13,11 +14,6 @@
 static double toward(double from, double to, double by)
 {
 	return to > from + by ? from + by : to < from - by ? from - by : to;
-}
-
-static double clamp(double value, double max)
-{
-	return value > max ? max : value < -max ? -max : value;
 }
 
 void pcube_motion_here(struct pcube *m)
@@ -98,7 +94,7 @@ static void step(struct pcube_motion *n, double velocity, double dt_s)
 		n->has_next = false;
 		return;
 	}
-	n->velocity = clamp(left / fmax(n->now.time_s, dt_s), velocity);
+	n->velocity = num_clamp(left / fmax(n->now.time_s, dt_s), -velocity, velocity);
 	n->acceleration = 0;
 	n->position += n->velocity * dt_s;
 	n->now.time_s -= dt_s;
@@ -108,7 +104,7 @@ static void run(struct pcube_motion *n, double velocity, double acceleration, do
 {
 	const double before = n->velocity;
 
-	n->velocity = toward(before, clamp(n->now.value, velocity), acceleration * dt_s);
+	n->velocity = toward(before, num_clamp(n->now.value, -velocity, velocity), acceleration * dt_s);
 	n->acceleration = (n->velocity - before) / dt_s;
 	n->position += n->velocity * dt_s;
 	if (n->now.value == 0 && n->velocity == 0)

@@ -59,7 +59,7 @@ static struct joint_drive drive(struct pcube *m, double dt_s)
 
 static void step(struct pcube *m)
 {
-	const double dt_s = pcube_seconds(PCUBE_STEP_NS);
+	const double dt_s = PCUBE_STEP_NS * 1e-9;
 	struct joint_drive d;
 	double load;
 

@@ -35,14 +35,9 @@ static const struct row *find(uint8_t id)
 	return NULL;
 }
 
-uint32_t pcube_value_u32(const uint8_t bytes[4])
-{
-	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
 float pcube_value_f32(const uint8_t bytes[4])
 {
-	const uint32_t bits = pcube_value_u32(bytes);
+	const uint32_t bits = frame_le32(bytes);
 	float value;
 
 	memcpy(&value, &bits, sizeof(value));
@@ -159,8 +154,7 @@ unsigned int pcube_value_get(struct pcube *m, uint8_t id, uint8_t bytes[4])
 	if (id == ACTUAL_POSITION)
 		m->values.actual_position = pcube_value_position(m);
 	memcpy(&bits, (const char *)&m->values + row->offset, row->size); /* both of our machines are little */
-	for (unsigned int i = 0; i < 4; i++)
-		bytes[i] = (uint8_t)(bits >> 8 * i);
+	frame_put_le(bytes, bits, 4);
 	return row->size;
 }
 
@@ -189,7 +183,7 @@ int pcube_value_set(struct pcube *m, uint8_t id, const uint8_t *bytes, unsigned 
 		m->counts.refused++;
 		return (int)m->settings.refused;
 	}
-	bits = pcube_value_u32(padded);
+	bits = frame_le32(padded);
 	if (id == DIGITAL_IO)
 		bits = (m->values.digital_io & ~OUTPUTS) | (bits & OUTPUTS);
 	memcpy((char *)&m->values + row->offset, &bits, n);

@@ -98,7 +98,7 @@ struct sim_kind {
 	void (*push)(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns); /* or NULL */
 	/* Which of rows may be changed while it runs: all but fixed, or only live; each ends with NULL, or is NULL. */
 	const char *const *fixed, *const *live;
-	void (*report)(void *state, int64_t t_ns, struct rpc_text *answer); /* " key value key value" */
+	void (*report)(void *state, struct rpc_text *answer); /* " key value key value", advanced to now */
 
 	/* For a body (body.h); NULL where there is none. */
 	struct sim_shaft *(*shaft)(void *state, unsigned int n); /* the n-th of this unit; NULL: there are n */

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "config/base/num.h"
 #include "daemons/ft/ftd_settings.h"
 #include "daemons/robotsim/sim_base.h"
 #include "daemons/robotsim/sim_random.h"
@@ -85,7 +84,7 @@ static void measure(struct ati *a, uint16_t gauges[6])
 	for (unsigned int i = 0; i < 6; i++) {
 		const double counts = load[i] - u[i] * along / across + a->noise * sim_random_normal(&a->base.random);
 
-		gauges[i] = (uint16_t)(int16_t)lround(num_clamp(counts, INT16_MIN, INT16_MAX));
+		gauges[i] = sim_base_i16(counts);
 	}
 }
 
@@ -214,11 +213,10 @@ static const struct sim_fault faults[] = {
 	{ 0 },
 };
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	const struct ati *a = state;
 
-	(void)t_ns;
 	rpc_say(to, " calibration %u asked %llu samples %llu resets %llu early %llu", a->calibration,
 		(unsigned long long)a->asked, (unsigned long long)a->samples, (unsigned long long)a->resets,
 		(unsigned long long)a->early);

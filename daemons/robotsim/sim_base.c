@@ -1,6 +1,7 @@
 /* sim_base.c: what most units have in common; see sim_base.h. */
 #include "daemons/robotsim/sim_base.h"
 
+#include "config/base/num.h"
 #include "daemons/robotsim/sim_random.h"
 
 int64_t sim_base_next_ns(const void *state)
@@ -37,6 +38,11 @@ void sim_base_put(struct sim_base *b, struct frame frame, unsigned int times, in
 		frame.data[i] = (uint8_t)(sim_random_share(&b->random) * 256);
 	while (times--)
 		sim_queue_put(&b->queue, &frame, t_ns);
+}
+
+uint16_t sim_base_i16(double value)
+{
+	return (uint16_t)(int16_t)lround(num_clamp(value, INT16_MIN, INT16_MAX));
 }
 
 bool sim_base_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns)

@@ -41,6 +41,8 @@ bool sim_base_has_power(const void *state);
 bool sim_base_loses(struct sim_base *base, unsigned int room);
 /* Queues the frame, as its faults leave it, that many times. */
 void sim_base_put(struct sim_base *base, struct frame frame, unsigned int times, int64_t t_ns);
+/* The whole number nearest to the value, in 16 bits. */
+uint16_t sim_base_i16(double value);
 /* Is it time for what happens every so often?  *next_ns moves on, behind now_ns. */
 bool sim_base_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns);
 

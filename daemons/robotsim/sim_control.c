@@ -40,7 +40,9 @@ static void answer_report(struct sim *sim, const char *name, struct rpc_text *an
 			continue;
 		rpc_say(answer, "%s bus %s controller %s", unit->name, unit->on->name,
 			unit->line.bus ? bus_state_name(bus_state(unit->line.bus)) : "off");
-		unit->kind->report(unit->state, now_ns, answer);
+		if (unit->kind->advance)
+			unit->kind->advance(unit->state, now_ns);
+		unit->kind->report(unit->state, answer);
 		rpc_say(answer, " dropped %" PRIu64 "\n", unit->dropped);
 	}
 }

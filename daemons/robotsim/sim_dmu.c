@@ -1,7 +1,6 @@
 /* sim_dmu.c: the frames of a simulated Silicon Sensing DMU, written from hw-docs/devices/imu.md. */
 #include <math.h>
 
-#include "config/base/num.h"
 #include "daemons/robotsim/imu_unit.h"
 
 #define RATE_ID 0x040u
@@ -14,13 +13,8 @@
 static void make(struct frame *f, uint32_t id, const double values[3], double counts_per, uint32_t number)
 {
 	*f = (struct frame){ .id = id, .len = 8 };
-	for (unsigned int i = 0; i < 3; i++) {
-		const double counts = num_clamp(values[i] * counts_per, INT16_MIN, INT16_MAX);
-		const uint16_t word = (uint16_t)(int16_t)lround(counts);
-
-		f->data[2 * i] = (uint8_t)word;
-		f->data[2 * i + 1] = (uint8_t)(word >> 8);
-	}
+	for (unsigned int i = 0; i < 3; i++)
+		frame_put_le(f->data + 2 * i, sim_base_i16(values[i] * counts_per), 2);
 	f->data[7] = (uint8_t)number;
 }
 

@@ -108,12 +108,8 @@ static struct frame words(uint32_t id, unsigned int n, const double *values)
 {
 	struct frame f = { .id = id, .len = (uint8_t)(2 * n) };
 
-	for (unsigned int i = 0; i < n; i++) {
-		const long w = lround(num_clamp(values[i], INT16_MIN, UINT16_MAX));
-
-		f.data[2 * i] = (uint8_t)(w & 255);
-		f.data[2 * i + 1] = (uint8_t)(w >> 8 & 255);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		frame_put_le(f.data + 2 * i, (uint64_t)lround(num_clamp(values[i], INT16_MIN, UINT16_MAX)), 2);
 	return f;
 }
 
@@ -229,11 +225,10 @@ static const struct sim_fault faults[] = {
 	{ 0 },
 };
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	struct pylon_unit *u = state;
 
-	advance(u, t_ns);
 	rpc_say(to, " charge %.4f voltage %.3f current %.1f temperature %.2f keep_alives %llu telegrams %llu",
 		u->charge, volts(u), -u->load_a, u->temperature_c, (unsigned long long)u->keep_alives,
 		(unsigned long long)u->telegrams);

@@ -350,12 +350,11 @@ static void power(void *state, bool on, int64_t t_ns)
 	od_power(&((struct gripper *)state)->od, on, t_ns);
 }
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	static const char *const phases[] = { "reset", "activating", "changing", "ready" };
 	struct gripper *g = state;
 
-	advance(g, t_ns);
 	rpc_say(to, " nmt %d phase %s mode %u fault 0x%X go %u release %u a %.1f b %.1f c %.1f s %.1f", (int)g->od.nmt,
 		phases[g->phase], g->mode, minor_fault(g), g->out[1] >> 3 & 1, g->out[1] >> 4 & 1, g->at[0], g->at[1],
 		g->at[2], g->at[3]);

@@ -88,7 +88,7 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 	if (f->len != 2)
 		return;
 	advance(t, t_ns);
-	t->drive.value = (int16_t)(f->data[0] | f->data[1] << 8) / 1000.0;
+	t->drive.value = (int16_t)frame_le16(f->data) / 1000.0;
 	t->turn_ns = t_ns;
 	t->turns++;
 }
@@ -101,18 +101,13 @@ static int64_t next_ns(const void *state)
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct turntable *t = state;
-	uint32_t position, velocity;
 
 	if (!sim_base_due(&t->send_ns, STATE_PERIOD_NS, now_ns))
 		return false;
 	advance(t, now_ns);
-	position = (uint32_t)(int64_t)joint_counts(&t->encoder, t->joint.position, t->t_ns);
-	velocity = (uint32_t)lround(t->joint.velocity * 1e3);
 	*f = (struct frame){ .id = STATE_ID + t->node, .len = 6 };
-	for (unsigned int i = 0; i < 4; i++)
-		f->data[i] = (uint8_t)(position >> 8 * i);
-	for (unsigned int i = 0; i < 2; i++)
-		f->data[4 + i] = (uint8_t)(velocity >> 8 * i);
+	frame_put_le(f->data, (uint64_t)(int64_t)joint_counts(&t->encoder, t->joint.position, t->t_ns), 4);
+	frame_put_le(f->data + 4, (uint64_t)lround(t->joint.velocity * 1e3), 2);
 	return !t->silent;
 }
 
@@ -120,11 +115,10 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 
 static const struct sim_fault faults[] = { SIM_FAULT("silent", struct turntable, silent), { 0 } };
 
-static void report(void *state, int64_t t_ns, struct rpc_text *to)
+static void report(void *state, struct rpc_text *to)
 {
 	struct turntable *t = state;
 
-	advance(t, t_ns);
 	rpc_say(to, " position %.6f velocity %.6f turns %llu", t->joint.position, t->joint.velocity,
 		(unsigned long long)t->turns);
 }

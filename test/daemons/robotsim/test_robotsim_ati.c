@@ -136,7 +136,7 @@ TEST(it_forgets)
 		TEST_ASSERT_EQUAL_STRING_LEN("202#461F", ask("202#00"), 8);
 		TEST_ASSERT_EQUAL_STRING("200#0000000000000000 201#000000000000", ask("200#"));
 	}
-	sim.units[0].kind->report(sim.units[0].state, now_ns, &(struct rpc_text){ said, 0, sizeof(said) });
+	sim.units[0].kind->report(sim.units[0].state, &(struct rpc_text){ said, 0, sizeof(said) });
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "calibration 0 "), said);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "resets 1 early 0"), said);
 }

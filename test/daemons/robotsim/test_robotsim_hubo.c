@@ -446,7 +446,7 @@ TEST(it_locks_to_references_and_reports_how_well)
 		snprintf(text, sizeof(text), "010#%02X%02X00000000", i * 10 & 0xFF, i * 10 >> 8);
 		refer(text, 1);
 	}
-	unit("hubo.JMC0")->kind->report(board("hubo.JMC0"), now_ns, &to);
+	unit("hubo.JMC0")->kind->report(board("hubo.JMC0"), &to);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, " lock yes locks 1 losses 0 period_us 5000.00"), said);
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, " ripple 0.000000 ripple_max 0.000000 held 0 "), said);
 	TEST_ASSERT_TRUE(fabs(jmc_pll_mean_ns(&board("hubo.JMC0")->pll)) < 2);

@@ -43,7 +43,7 @@ static const char *report(void)
 {
 	struct rpc_text to = { said, 0, sizeof(said) };
 
-	sim.units[0].kind->report(sim.units[0].state, now_ns, &to);
+	sim.units[0].kind->report(sim.units[0].state, &to);
 	return said;
 }
 

@@ -139,7 +139,7 @@ static const char *report(void *state)
 {
 	struct rpc_text to = { said, 0, sizeof(said) };
 
-	amc_kind.report(state, now_ns, &to);
+	amc_kind.report(state, &to);
 	return said;
 }
 
