@@ -1,8 +1,6 @@
 /* console.c: the verbs of hubo-console. */
 #include "launch/hubo/console.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -83,26 +81,32 @@ static const struct console_verb *find_verb(const char *name)
 
 /* ---- words ---- */
 
-static bool has_joint(const struct console_verb *v)
-{
-	return v->takes == CONSOLE_JOINT || v->takes == CONSOLE_JOINT_SWITCH || v->takes == CONSOLE_JOINT_NUMBER ||
-	       v->takes == CONSOLE_JOINT_NUMBER_TIME || v->takes == CONSOLE_PLACE || v->takes == CONSOLE_PLACE_OR_ALL;
-}
-
-static bool has_limb(const struct console_verb *v)
-{
-	return v->takes == CONSOLE_PLACE || v->takes == CONSOLE_PLACE_OR_ALL;
-}
+/* What stands behind a verb. */
+static const struct {
+	const char *form;
+	unsigned int words;
+	bool joint, limb;
+} takes[] = {
+	[CONSOLE_NOTHING] = { "", 0 },
+	[CONSOLE_JOINT] = { " JOINT", 1, .joint = true },
+	[CONSOLE_JOINT_SWITCH] = { " JOINT 0|1", 2, .joint = true },
+	[CONSOLE_JOINT_NUMBER] = { " JOINT NUMBER", 2, .joint = true },
+	[CONSOLE_JOINT_NUMBER_TIME] = { " JOINT NUMBER SECONDS", 3, .joint = true },
+	[CONSOLE_SWITCH] = { " 0|1", 1 },
+	[CONSOLE_SENSOR] = { " SENSOR", 1 },
+	[CONSOLE_PLACE] = { " JOINT|LIMB", 1, .joint = true, .limb = true },
+	[CONSOLE_PLACE_OR_ALL] = { " JOINT|LIMB|all", 1, .joint = true, .limb = true },
+};
 
 /* The word of that number that may stand behind the verb; NULL: none is left. */
 static const char *argument(const struct console_verb *v, unsigned int number)
 {
 	unsigned int n = 0;
 
-	for (int i = 0; has_joint(v) && i < HUBO_JOINTS; i++)
+	for (int i = 0; takes[v->takes].joint && i < HUBO_JOINTS; i++)
 		if (hubo_joint_name(i) && n++ == number)
 			return hubo_joint_name(i);
-	for (int i = 0; has_limb(v) && i < HUBO_LIMBS; i++)
+	for (int i = 0; takes[v->takes].limb && i < HUBO_LIMBS; i++)
 		if (n++ == number)
 			return hubo_limb_names[i];
 	if (v->takes == CONSOLE_PLACE_OR_ALL && n++ == number)
@@ -153,34 +157,6 @@ const char *console_complete(const char *line, size_t len, unsigned int number)
 
 /* ---- a line ---- */
 
-static int refuse(int status, char *why, size_t size, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-static int refuse(int status, char *why, size_t size, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(why, size, fmt, args);
-	va_end(args);
-	return status;
-}
-
-static const char *form_of(enum console_takes takes)
-{
-	static const char *const forms[] = {
-		[CONSOLE_NOTHING] = "",
-		[CONSOLE_JOINT] = " JOINT",
-		[CONSOLE_JOINT_SWITCH] = " JOINT 0|1",
-		[CONSOLE_JOINT_NUMBER] = " JOINT NUMBER",
-		[CONSOLE_JOINT_NUMBER_TIME] = " JOINT NUMBER SECONDS",
-		[CONSOLE_SWITCH] = " 0|1",
-		[CONSOLE_SENSOR] = " SENSOR",
-		[CONSOLE_PLACE] = " JOINT|LIMB",
-		[CONSOLE_PLACE_OR_ALL] = " JOINT|LIMB|all",
-	};
-
-	return forms[takes];
-}
-
 static int parse_word(struct console_call *call, const char *word, char *why, size_t size)
 {
 	const char *nearest = NULL, *one;
@@ -192,9 +168,9 @@ static int parse_word(struct console_call *call, const char *word, char *why, si
 		}
 		nearest_try(word, one, &nearest);
 	}
-	return refuse(-EINVAL, why, size, "%s: \"%.20s\" is not known%s%s%s; it is %s%s", call->verb->name, word,
-		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", call->verb->name,
-		      form_of(call->verb->takes));
+	return text_refuse(why, size, "%s: \"%.20s\" is not known%s%s%s; it is %s%s", call->verb->name, word,
+			   nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "",
+			   call->verb->name, takes[call->verb->takes].form);
 }
 
 static int parse_number(struct console_call *call, const char *word, double least, double most, double *number,
@@ -202,8 +178,8 @@ static int parse_number(struct console_call *call, const char *word, double leas
 {
 	if (!text_real(word, number) && *number >= least && *number <= most)
 		return 0;
-	return refuse(-EINVAL, why, size, "%s: \"%.20s\" is not a number from %g to %g", call->verb->name, word, least,
-		      most);
+	return text_refuse(why, size, "%s: \"%.20s\" is not a number from %g to %g", call->verb->name, word, least,
+			   most);
 }
 
 static int parse_last(struct console_call *call, const char *word, char *why, size_t size)
@@ -213,18 +189,13 @@ static int parse_last(struct console_call *call, const char *word, char *why, si
 	if (v->takes == CONSOLE_JOINT_NUMBER || v->takes == CONSOLE_JOINT_NUMBER_TIME)
 		return parse_number(call, word, v->least, v->most, &call->number, why, size);
 	if (strcmp(word, "0") != 0 && strcmp(word, "1") != 0)
-		return refuse(-EINVAL, why, size, "%s: \"%.20s\" is neither 0 nor 1", v->name, word);
+		return text_refuse(why, size, "%s: \"%.20s\" is neither 0 nor 1", v->name, word);
 	call->on = *word == '1';
 	return 0;
 }
 
 int console_parse(struct console_call *call, const char *line, char *why, size_t size)
 {
-	static const unsigned int counts[] = {
-		[CONSOLE_NOTHING] = 0,	    [CONSOLE_JOINT] = 1,	[CONSOLE_JOINT_SWITCH] = 2,
-		[CONSOLE_JOINT_NUMBER] = 2, [CONSOLE_SWITCH] = 1,	[CONSOLE_SENSOR] = 1,
-		[CONSOLE_PLACE] = 1,	    [CONSOLE_PLACE_OR_ALL] = 1, [CONSOLE_JOINT_NUMBER_TIME] = 3,
-	};
 	char text[CONSOLE_LINE_MAX], *words[CONSOLE_WORDS_MAX], *rest = text, *word;
 	const char *nearest = NULL;
 	unsigned int n = 0;
@@ -232,7 +203,7 @@ int console_parse(struct console_call *call, const char *line, char *why, size_t
 
 	*call = (struct console_call){ .on = true };
 	if (strlen(line) >= sizeof(text))
-		return refuse(-EINVAL, why, size, "a line has at most %zu bytes", sizeof(text) - 1);
+		return text_refuse(why, size, "a line has at most %zu bytes", sizeof(text) - 1);
 	strcpy(text, line);
 	text[strcspn(text, "#\n")] = 0;
 	while ((word = strsep(&rest, " \t")))
@@ -244,11 +215,11 @@ int console_parse(struct console_call *call, const char *line, char *why, size_t
 	if (!call->verb) {
 		for (const struct console_verb *v = console_verbs; v->name; v++)
 			nearest_try(words[0], v->name, &nearest);
-		return refuse(-EINVAL, why, size, "\"%.20s\" is not a verb%s%s%s; help lists them", words[0],
-			      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+		return text_refuse(why, size, "\"%.20s\" is not a verb%s%s%s; help lists them", words[0],
+				   nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 	}
-	if (n - 1 != counts[call->verb->takes])
-		return refuse(-EINVAL, why, size, "it is: %s%s", call->verb->name, form_of(call->verb->takes));
+	if (n - 1 != takes[call->verb->takes].words)
+		return text_refuse(why, size, "it is: %s%s", call->verb->name, takes[call->verb->takes].form);
 	if (n > 1 && call->verb->takes != CONSOLE_SWITCH)
 		status = parse_word(call, words[1], why, size);
 	if (!status && (n > 2 || call->verb->takes == CONSOLE_SWITCH))
@@ -264,7 +235,7 @@ int console_allowed(const struct console_call *call, enum msg_life life, char *w
 
 	if (in & 1u << life)
 		return 0;
-	return refuse(-EPERM, why, size, "%s is refused while the driver is %s", call->verb->name, msg_life_word(life));
+	return text_refuse(why, size, "%s is refused while the driver is %s", call->verb->name, msg_life_word(life));
 }
 
 /* ---- requests ---- */

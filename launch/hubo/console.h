@@ -59,9 +59,9 @@ struct console_call {
 	bool on;
 };
 
-/* A line into a call.  verb NULL: it is empty.  0, or -EINVAL with why. */
+/* A line into a call.  verb NULL: it is empty.  0, or -1 with why. */
 int console_parse(struct console_call *call, const char *line, char *why, size_t size);
-/* In this lifecycle: 0, or -EPERM with why. */
+/* In this lifecycle: 0, or -1 with why. */
 int console_allowed(const struct console_call *call, enum msg_life life, char *why, size_t size);
 
 /* The words that the last word of a line may become: the one of that number, or NULL. */

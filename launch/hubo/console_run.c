@@ -211,6 +211,15 @@ static int next_state(struct console *c, const char *joint, struct msg_joint_sta
 	return at;
 }
 
+static int put_ref(struct console *c, const struct msg_joint_state *s, int at, enum msg_mode mode, double rad)
+{
+	struct msg_joint_ref ref = { .count = s->count };
+
+	ref.mode[at] = (uint8_t)mode;
+	ref.position[at] = rad;
+	return endplate_put(c->device, &ref, sizeof(ref), VALID_NS);
+}
+
 /* The driver ramps to it within the limits, and holds the joint there afterwards. */
 static enum console_end run_goto(struct console *c, const char *joint, double rad)
 {
@@ -218,7 +227,6 @@ static enum console_end run_goto(struct console *c, const char *joint, double ra
 	unsigned int reached = 0;
 
 	for (int tick = 0; tick < GOTO_TICKS; tick++) {
-		struct msg_joint_ref ref = { .count = 0 };
 		const int at = next_state(c, joint, &s);
 		int status;
 
@@ -229,10 +237,7 @@ static enum console_end run_goto(struct console *c, const char *joint, double ra
 			fprintf(c->out, "%s at %.4f rad\n", joint, s.position[at]);
 			return CONSOLE_DONE;
 		}
-		ref.count = s.count;
-		ref.mode[at] = MSG_MODE_POSITION;
-		ref.position[at] = rad;
-		status = endplate_put(c->device, &ref, sizeof(ref), VALID_NS);
+		status = put_ref(c, &s, at, MSG_MODE_POSITION, rad);
 		if (status)
 			return fail(c, joint, endplate_strerror(status));
 	}
@@ -248,7 +253,6 @@ static enum console_end run_comply(struct console *c, const char *joint, double 
 	int at;
 
 	do {
-		struct msg_joint_ref ref = { .count = 0 };
 		int status;
 
 		at = next_state(c, joint, &s);
@@ -256,10 +260,7 @@ static enum console_end run_comply(struct console *c, const char *joint, double 
 			return CONSOLE_FAILED;
 		if (endplate_now_ns() > soft_by_ns && !(s.status[at] & MSG_JOINT_COMPLIANT))
 			return fail(c, joint, "it stays rigid; achctl events says why");
-		ref.count = s.count;
-		ref.mode[at] = MSG_MODE_COMPLIANT;
-		ref.position[at] = rad;
-		status = endplate_put(c->device, &ref, sizeof(ref), VALID_NS);
+		status = put_ref(c, &s, at, MSG_MODE_COMPLIANT, rad);
 		if (status)
 			return fail(c, joint, endplate_strerror(status));
 	} while (endplate_now_ns() < until_ns);
