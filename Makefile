@@ -184,7 +184,7 @@ bench-peers: all $(BUILD)/test/bench/bench_latency
 	@BUILD=$(BUILD) test/bench/peers/run $(PEERS)
 
 # Starts of the bench robots beside load; FILE=, USER= and N= choose a part, REAL=1 has them in real time.
-bench-starts: all $(BUILD)/test/bench/no_io_uring
+bench-starts: all
 	@BUILD=$(BUILD) test/bench/starts.sh $(addprefix --file ,$(FILE)) $(if $(N),--n $(N)) $(if $(REAL),--real) \
 		$(if $(filter command,$(origin USER)),$(addprefix --user ,$(USER)))
 

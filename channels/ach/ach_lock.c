@@ -59,7 +59,7 @@ static int lock_in_kernel(_Atomic uint32_t *word, int64_t for_ns)
 	int64_t until = ach_now_ns(old ? CLOCK_REALTIME : CLOCK_MONOTONIC) + for_ns;
 	struct timespec ts = { until / 1000000000, until % 1000000000 };
 
-	if (!ach_futex(word, old ? FUTEX_LOCK_PI : FUTEX_LOCK_PI2, 0, &ts, 0))
+	if (!ach_futex(word, old ? FUTEX_LOCK_PI : FUTEX_LOCK_PI2, 0, &ts))
 		return 0;
 	if (errno == ENOSYS && !old) { /* before Linux 5.14 */
 		atomic_store_explicit(&no_pi2, true, memory_order_relaxed);
@@ -119,5 +119,5 @@ enum ach_status ach_lock_slow(struct ach_handle *h)
 
 void ach_unlock_slow(struct ach_handle *h)
 {
-	ach_futex(&h->shm->lock, FUTEX_UNLOCK_PI, 0, NULL, 0); /* a scribbled word: EPERM, nothing to do */
+	ach_futex(&h->shm->lock, FUTEX_UNLOCK_PI, 0, NULL); /* a scribbled word: EPERM, nothing to do */
 }

@@ -31,7 +31,7 @@ static struct ach_handle *handle_new(const char *name)
 	if (!h)
 		return NULL;
 	memset(h, 0, sizeof(*h));
-	h->file = h->source = h->event = h->uring.ring.fd = -1;
+	h->file = h->source = h->event = -1;
 	h->shm_id = h->bell_id = -1;
 	h->put_timeout_ns = PUT_TIMEOUT_NS;
 	h->woken_ns = INT64_MIN / 2;

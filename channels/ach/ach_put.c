@@ -74,7 +74,7 @@ static void put_wake(struct ach_handle *h, uint64_t seq)
 	uint64_t woken = atomic_load_explicit(&h->shm->woken, memory_order_relaxed);
 
 	if (hint > woken || woken > seq) { /* woken beyond the newest message: scribbled, and mended here */
-		ach_wake(h, ach_wake_bits(seq));
+		ach_wake(h);
 		/* P5, after the wake: if we die before, the next put wakes.  Release: woken implies it is done */
 		atomic_store_explicit(&h->shm->woken, seq, memory_order_release);
 	}
@@ -181,6 +181,6 @@ enum ach_status ach_condemn(ach_channel_t *chan)
 	if (!h->writable)
 		return ach_fail(ACH_EACCES, "this handle may only read the channel");
 	atomic_store_explicit(&h->shm->condemned, 1, memory_order_seq_cst);
-	ach_wake(h, FUTEX_BITSET_MATCH_ANY);
+	ach_wake(h);
 	return ACH_OK;
 }

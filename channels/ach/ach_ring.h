@@ -19,7 +19,6 @@
 
 #include "channels/ach/ach.h"
 #include "channels/ach/ach_order.h"
-#include "channels/ach/uring.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex word is the low half of commit");
 
@@ -91,14 +90,6 @@ struct ach_target {
 	size_t max; /* bytes reserved; 0: no reservation */
 };
 
-struct ach_uring {
-	struct uring ring;
-	_Atomic uint32_t tid;	/* only the thread that made a ring can submit to it; 0: no ring */
-	_Atomic uint64_t armed; /* the futex wait is for the message after this one */
-	bool in_flight;
-	uint32_t generation;
-};
-
 /* The fields that put and get need are in the first two cache lines: after a sleep each line is cold. */
 struct ach_handle {
 	_Alignas(64) struct ach_header *shm;
@@ -118,13 +109,9 @@ struct ach_handle {
 
 	int event;		    /* the pollable descriptor, or -1 */
 	uint32_t event_pid;	    /* the process that made it */
-	bool event_thread;	    /* kept by the helper thread, else by the ring */
-	bool event_orphan;	    /* only since the thread with the ring has ended */
-	_Atomic bool event_own;	    /* counted by the library, not by the ring */
+	bool event_counted;	    /* it is readable */
 	_Atomic uint64_t event_seq; /* the cursor after the last get */
-	uint64_t event_late; /* 1 + the message the ring slept on at the last look though a newer one was there */
 	struct ach_handle *watched; /* the next handle with a descriptor */
-	struct ach_uring uring;
 
 	struct ach_target target; /* of an open reservation */
 	struct ach_section section;
@@ -201,9 +188,9 @@ bool ach_reserved_elsewhere(const struct ach_handle *h);
 int64_t ach_now_ns(clockid_t clock);
 int64_t ach_wait_now_ns(clockid_t clock); /* in which deadlines of waits are given */
 int64_t ach_timespec_ns(const struct timespec *t);
-long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3);
+long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout);
 void ach_ring_bell(struct ach_handle *h, uint64_t seq);
-void ach_wake(struct ach_handle *h, uint32_t bits);
+void ach_wake(struct ach_handle *h);
 void ach_wake_forgotten(struct ach_handle *h);
 void ach_cancel_finish(const struct ach_handle *h);
 bool ach_poll_newer(struct ach_handle *h, uint64_t seq);
@@ -217,26 +204,7 @@ void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns);
 
 /* ach_fd.c */
 void ach_fd_update(struct ach_handle *h, uint64_t seq);
-void ach_fd_count(struct ach_handle *h);
-void ach_fd_clear(struct ach_handle *h);
 void ach_fd_close(struct ach_handle *h);
-int ach_fd_begin(struct ach_handle *h);
-
-/* ach_uring.c */
-int ach_uring_open(struct ach_uring *u, int event);
-void ach_uring_close(struct ach_uring *u);
-void ach_uring_abandon(struct ach_uring *u);
-bool ach_uring_done(const struct ach_uring *u);
-int ach_uring_arm(struct ach_uring *u, _Atomic uint32_t *word, uint64_t seq);
-
-/* ach_fd_thread.c */
-void ach_watch_lock(void);
-void ach_watch_unlock(void);
-void ach_watch_add(struct ach_handle *h);
-void ach_watch_remove(struct ach_handle *h);
-void ach_watch_ring(void);
-int ach_watch_start(void);
-bool ach_watch_runs(void);
 
 #pragma GCC visibility pop
 
@@ -267,24 +235,6 @@ static inline _Atomic uint32_t *ach_futex_word(struct ach_handle *h)
 static inline bool ach_condemned(const struct ach_handle *h)
 {
 	return __builtin_expect(atomic_load_explicit(&h->shm->condemned, memory_order_relaxed) != 0, 0);
-}
-
-/* A ring that sleeps until message seq has only this bit of the futex's bitset, and a writer wakes the bits of its
- * message and of the 7 before it.  So a writer that is slow between commit and wake does not wake a ring that has
- * moved on to a later message: its descriptor would be readable with nothing unseen.  All other sleepers match every
- * bit; a wake that is not about a message has a bit of its own. */
-#define ACH_WAKE_OTHER (1u << 31)
-
-static inline uint32_t ach_wake_bit(uint64_t seq)
-{
-	return 1u << seq % 16;
-}
-
-static inline uint32_t ach_wake_bits(uint64_t seq)
-{
-	uint32_t bits = 0xffu << (seq + 9) % 16;
-
-	return (bits | bits >> 16) & 0xffff;
 }
 
 /* The newest message that a hint asks for. */

@@ -52,9 +52,9 @@
 /* Changes with every ach_cancel of this process, and is part of every sleep on many channels. */
 static _Atomic uint32_t cancel_epoch;
 
-ACH_HOT long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout, uint32_t value3)
+ACH_HOT long ach_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
-	return syscall(SYS_futex, word, op, value, timeout, NULL, value3);
+	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
 int64_t ach_timespec_ns(const struct timespec *t)
@@ -81,9 +81,9 @@ int64_t ach_wait_now_ns(clockid_t clock)
 	return ach_outer ? ach_outer->now() : ach_now_ns(clock);
 }
 
-ACH_HOT void ach_wake(struct ach_handle *h, uint32_t bits)
+ACH_HOT void ach_wake(struct ach_handle *h)
 {
-	ach_futex(ach_futex_word(h), FUTEX_WAKE_BITSET, INT_MAX, NULL, bits);
+	ach_futex(ach_futex_word(h), FUTEX_WAKE, INT_MAX, NULL);
 }
 
 /* At open: a writer may have died before its wake, and the watcher with it. */
@@ -94,7 +94,7 @@ void ach_wake_forgotten(struct ach_handle *h)
 	uint64_t newest = atomic_load_explicit(&h->shm->commit, memory_order_seq_cst);
 
 	if (waited > woken && waited <= newest)
-		ach_wake(h, ach_wake_bits(newest));
+		ach_wake(h);
 }
 
 /* G1: hint = max(hint, seq).  max, or a slow waiter would put an older hint over a newer one.
@@ -147,7 +147,7 @@ ACH_HOT void ach_watch_end(struct ach_handle *h)
 	if (woken >= seq && woken <= atomic_load_explicit(&h->shm->commit, memory_order_relaxed))
 		return;
 	atomic_compare_exchange_strong_explicit(h->hint, &hint, seq << 1, memory_order_seq_cst, memory_order_relaxed);
-	ach_wake(h, ACH_WAKE_OTHER);
+	ach_wake(h);
 }
 
 struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq)
@@ -175,8 +175,7 @@ void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns)
 	/* EPERM: a container's filter that does not know the call. */
 	if (syscall(SYS_futex_waitv, v, n, 0, &ts, CLOCK_MONOTONIC) < 0 && (errno == ENOSYS || errno == EPERM)) {
 		ts = (struct timespec){ 0, for_ns < SLICE_NO_WAITV_NS ? for_ns : SLICE_NO_WAITV_NS };
-		ach_futex((_Atomic uint32_t *)(uintptr_t)v[0].address, FUTEX_WAIT_PRIVATE, (uint32_t)v[0].value, &ts,
-			  0);
+		ach_futex((_Atomic uint32_t *)(uintptr_t)v[0].address, FUTEX_WAIT_PRIVATE, (uint32_t)v[0].value, &ts);
 	}
 }
 
@@ -230,7 +229,7 @@ bool ach_rest(const ach_channel_t *chan, int64_t for_ns)
 		return false;
 	rest = (struct timespec){ for_ns / 1000000000, for_ns % 1000000000 };
 	if (!__atomic_load_n(&chan->cancel, __ATOMIC_ACQUIRE)) /* after the epoch: a later cancel ends the sleep */
-		ach_futex(&cancel_epoch, FUTEX_WAIT_PRIVATE, epoch, &rest, 0);
+		ach_futex(&cancel_epoch, FUTEX_WAIT_PRIVATE, epoch, &rest);
 	return true;
 }
 
@@ -259,7 +258,7 @@ ACH_HOT void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns)
 	if (ach_newer(h, seq)) /* saves a system call; the kernel's comparison is the check that counts */
 		return;
 	/* Back with it when the program has taken the cancel back; if it has not, our caller sees that first. */
-	if (ach_futex(word, FUTEX_WAIT, (uint32_t)seq, nap, 0) < 0 && errno == EFAULT)
+	if (ach_futex(word, FUTEX_WAIT, (uint32_t)seq, nap) < 0 && errno == EFAULT)
 		mprotect(h->nap_page, 1, h->writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
@@ -315,10 +314,10 @@ enum ach_status ach_cancel(ach_channel_t *chan, const ach_cancel_attr_t *attr)
 	atomic_fetch_add_explicit(&h->cancelling, 1, memory_order_relaxed);
 	__atomic_store_n(&chan->cancel, 1, __ATOMIC_SEQ_CST);
 	atomic_fetch_add_explicit(&cancel_epoch, 1, memory_order_release); /* the flag before the epoch */
-	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, 0);
+	ach_futex(&cancel_epoch, FUTEX_WAKE_PRIVATE, INT_MAX, NULL);
 	/* A get that is not asleep yet will not fall asleep, and looks at the flag; a sleeping get is woken. */
 	mprotect(h->nap_page, 1, PROT_NONE);
-	ach_wake(h, ACH_WAKE_OTHER);
+	ach_wake(h);
 	atomic_fetch_sub_explicit(&h->cancelling, 1, memory_order_release); /* the last we do with it */
 	errno = saved;
 	return ACH_OK;

@@ -139,7 +139,7 @@ static int real_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return sleep_until(&(struct clock_poll){ poll_fds, .fds = fds, .n = n }, deadline_ns);
 }
 
-const struct clock_source clock_real = { real_now, real_real, real_wait, NULL, NULL, NULL };
+const struct clock_source clock_real = { .now = real_now, .real = real_real, .wait = real_wait };
 
 /* ---- whichever it is ---- */
 

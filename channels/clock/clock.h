@@ -136,8 +136,7 @@ int clock_set_remove_channel(struct clock_set *set, ach_channel_t *chan); /* bef
 
 /* As clock_wait: the number of tags returned, at most n; 0 at the deadline and never before it; or -errno. */
 int clock_set_wait(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
-/* The deadlines that follow may be missed by some 10 us: the thread is not woken before them as well (clock.c). */
-void clock_set_rough(struct clock_set *set, bool rough);
+int clock_set_fd(const struct clock_set *set); /* its epoll(7) */
 
 /* ---- which clock ---- */
 
@@ -145,41 +144,20 @@ void clock_set_rough(struct clock_set *set, bool rough);
  * source, and that there is something to wait for.  Another one, such as this process's end of a
  * coordinator that hands out time to a whole robot, is one more such struct: its wait tells the coordinator the
  * deadline and sleeps until the time has been granted or a descriptor is ready, its now is the time last granted.
- *
- * A set is an epoll(7) to it, one descriptor of its wait (clock_set_fd), unless it has sets of its own and so knows all
- * that a process waits for.  Each of these begins with a struct clock_set, to which clock_set_open gives its ops. */
-struct clock_set {
-	const struct clock_set_ops *ops;
-	bool rough; /* clock_set_rough; an epoll ignores it */
-};
-
-struct clock_set_ops {
-	int (*open)(struct clock_set **set);
-	void (*close)(struct clock_set *set);
-	int (*add_fd)(struct clock_set *set, int fd, uint32_t events, uint32_t tag);
-	int (*remove_fd)(struct clock_set *set, int fd);
-	int (*add_channel)(struct clock_set *set, ach_channel_t *chan, uint32_t tag);
-	int (*remove_channel)(struct clock_set *set, ach_channel_t *chan);
-	int (*wait)(struct clock_set *set, uint32_t *tags, size_t n, int64_t deadline_ns);
-};
-
-int clock_set_fd(const struct clock_set *set);	       /* of the epoll; -1: not an epoll */
-extern const struct clock_set_ops clock_set_ring_ops;  /* an io_uring, clock_set_ring.c */
-extern const struct clock_set_ops clock_set_epoll_ops; /* clock_set.c */
-
+ * A set is one descriptor of its wait, unless is_virtual. */
 struct clock_source {
 	int64_t (*now)(void);
 	int64_t (*real)(void);
 	int (*wait)(struct clock_fd *fds, size_t n, int64_t deadline_ns);
-	const struct clock_set_ops *sets; /* NULL, or their open returns -ENOSYS: epoll */
-	void (*touch)(pid_t pid);	  /* NULL: none */
-	int64_t (*jumped)(void);	  /* NULL: it does not jump; else it is observed from beside */
+	void (*touch)(pid_t pid); /* NULL: none */
+	int64_t (*jumped)(void);  /* NULL: it does not jump; else it is observed from beside */
+	bool is_virtual;	  /* that of vt_clock.h: a wait of a set looks at channels and probes */
 };
 extern const struct clock_source clock_real;
 
 /* For the whole process, before it has other threads; *source is kept. */
 void clock_use(const struct clock_source *source); /* clock_real at the start */
-const struct clock_source *clock_used(void);	   /* NULL: the real one, whose sets are clock_set_ring_ops */
+const struct clock_source *clock_used(void);	   /* NULL: the real one */
 
 /* On a virtual clock clock_real_ns counts from 2000-01-01, so that logs come out the same every time. */
 #define CLOCK_VIRTUAL_EPOCH_NS 946684800000000000

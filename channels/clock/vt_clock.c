@@ -468,7 +468,7 @@ static void committed(struct ach_handle *h, const void *data, size_t len)
 
 static const struct ach_outer outer = { now, watched, vt_sleep, before, committed };
 
-static const struct clock_source source = { now, real, vt_wait, &vt_set_ops, touch, NULL };
+static const struct clock_source source = { now, real, vt_wait, touch, NULL, true };
 
 /* ---- joining ---- */
 

@@ -34,7 +34,7 @@ int64_t vt_clock_machine_ns(void);
 /* The seed of something random: on a virtual clock another one for each seed of the clock, else as it is. */
 int64_t vt_clock_seed(int64_t seed);
 
-/* ---- between vt_clock.c and vt_set.c ---- */
+/* ---- between vt_clock.c and clock_set.c ---- */
 
 /* What a wait polls, without blocking: how many are ready. */
 struct vt_poll {
@@ -56,6 +56,5 @@ int vt_clock_probe(int fd);
 uint64_t vt_clock_rung(int place);
 void vt_clock_asked(int ready);
 void vt_clock_watch(struct ach_handle *h); /* a message on it gives this process a turn */
-extern const struct clock_set_ops vt_set_ops;
 
 #endif

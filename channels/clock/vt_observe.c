@@ -159,7 +159,9 @@ static int observed_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	}
 }
 
-static const struct clock_source observer = { observed_now, observed_real, observed_wait, NULL, NULL, observed_jumped };
+static const struct clock_source observer = {
+	.now = observed_now, .real = observed_real, .wait = observed_wait, .jumped = observed_jumped
+};
 
 int vt_observe(const char *path)
 {

@@ -374,13 +374,7 @@ int recorder_open(struct recorder *rec, struct error_sink *errors)
 	rec->channels = calloc(RECORDER_CHANNELS_MAX, sizeof(*rec->channels));
 	if (!rec->channels)
 		return -ENOMEM;
-	if (clock_used()) {
-		r = clock_set_open(&rec->set);
-	} else { /* that of the real clock has a bound */
-		r = clock_set_epoll_ops.open(&rec->set);
-		if (!r)
-			rec->set->ops = &clock_set_epoll_ops;
-	}
+	r = clock_set_open(&rec->set);
 	if (!r)
 		r = clock_set_add_fd(rec->set, clock_stop_fd(), POLLIN, TAG_STOP);
 	/* The kernel also reports files of other robots, in real time: on a virtual clock it looks instead. */

@@ -89,15 +89,13 @@ static int64_t settle_bus(const struct drv *drv, struct drv_bus *bus)
 
 static int64_t deadline_ns(struct drv *drv)
 {
-	/* With ticks on references the look waits for the next tick, for which the early wake warms the caches. */
-	const int64_t tick_ns = num_min(drv_tick_next_ns(&drv->tick), drv->wake_ns);
-	const int64_t exact = num_min(tick_ns, drv->estop_ns + ESTOP_READ_NS);
-	int64_t next = drv_ask_next_ns(&drv->asks);
+	int64_t next = num_min(drv_tick_next_ns(&drv->tick), drv->wake_ns);
 
+	next = num_min(next, drv->estop_ns + ESTOP_READ_NS);
+	next = num_min(next, drv_ask_next_ns(&drv->asks));
 	for (struct drv_bus *bus = drv->buses; bus < drv->buses + drv->buses_n; bus++)
 		next = num_min(next, settle_bus(drv, bus));
-	clock_set_rough(drv->set, next < exact);
-	return num_min(next, exact);
+	return next;
 }
 
 int drv_wake_wait(struct drv *drv)

@@ -213,19 +213,6 @@ static int run(void)
 
 /* ---- before and behind it ---- */
 
-/* The set of the real clock has room for few channels only. */
-static int open_set(struct clock_set **set)
-{
-	int r;
-
-	if (clock_used())
-		return clock_set_open(set);
-	r = clock_set_epoll_ops.open(set);
-	if (!r)
-		(*set)->ops = &clock_set_epoll_ops;
-	return r;
-}
-
 static int open_robot(struct error_sink *errors)
 {
 	const int r = endplate_open(&a.bridge.robot, a.options.robot);
@@ -252,7 +239,7 @@ static int open_all(struct error_sink *errors)
 						  .multicast = file->multicast,
 						  .security = file->secured ? &file->security : NULL,
 						  .check_sockets = filter_check };
-	int r = open_set(&a.bridge.set);
+	int r = clock_set_open(&a.bridge.set);
 
 	if (r)
 		return error_refuse(errors, r, "unable to wait: %s", strerror(-r));

@@ -5,7 +5,7 @@
 #
 #	root		with real-time rights
 #	plain		the user nobody, without them
-#	container	root without real-time rights, to which io_uring is forbidden
+#	container	root without real-time rights
 #
 # Each start is a line of BUILD/bench-starts.csv, and the table is of all lines there: parts add up.  Remove the file to
 # begin again.  With --keep the folder of each start that failed stays.  BUILD: where the programs are.
@@ -107,7 +107,7 @@ def as_user(user):
     if user == "plain":
         nobody = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
         return rights + (nobody if os.geteuid() == 0 else [])
-    return rights + ["setpriv", "--bounding-set=-sys_nice,-ipc_lock", f"{build}/test/bench/no_io_uring"]
+    return rights + ["setpriv", "--bounding-set=-sys_nice,-ipc_lock"]
 
 
 def has_real():

@@ -34,7 +34,7 @@ static int virtual_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 void clock_use_virtual(int64_t start_ns)
 {
-	static const struct clock_source source = { virtual_now, virtual_real, virtual_wait, NULL, NULL, NULL };
+	static const struct clock_source source = { .now = virtual_now, .real = virtual_real, .wait = virtual_wait };
 
 	virtual_ns = start_ns;
 	clock_use(&source);

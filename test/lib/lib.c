@@ -424,8 +424,8 @@ char lib_run_state(pid_t tid)
 
 void lib_until_asleep(pid_t tid)
 {
-	static const long waits[] = { SYS_futex,       SYS_futex_waitv,	 SYS_ppoll,	    SYS_pselect6,
-				      SYS_epoll_pwait, SYS_epoll_pwait2, SYS_io_uring_enter };
+	static const long waits[] = { SYS_futex,    SYS_futex_waitv, SYS_ppoll,
+				      SYS_pselect6, SYS_epoll_pwait, SYS_epoll_pwait2 };
 	int64_t hang = lib_now_ns(CLOCK_MONOTONIC) + LIB_HANG_S * INT64_C(1000000000);
 	char text[256];
 

@@ -45,15 +45,14 @@ enum role {
 	WAITER_NEXT,
 	WAITER_LAST,
 	WAITER_FD,
-	WAITER_FD_THREAD,
 	WAITER_ANY,
 	ROLES
 };
 
 static const char *const role_names[ROLES] = {
-	"writer of 64 bytes",  "writer of 4 KiB",    "writer of any size",	"hasty writer",
-	"reader of the next",  "reader of the last", "peeking reader",		"waiter",
-	"waiter for the last", "descriptor user",    "descriptor user, thread", "wait_any user",
+	"writer of 64 bytes",  "writer of 4 KiB",    "writer of any size", "hasty writer",
+	"reader of the next",  "reader of the last", "peeking reader",	   "waiter",
+	"waiter for the last", "descriptor user",    "wait_any user",
 };
 
 enum { MAIN, SIDE, CHANNELS };
@@ -315,9 +314,7 @@ static void reader(void)
 
 	for (int i = 0; i < CHANNELS; i++)
 		stream_open(&streams[i], i, &patience);
-	if (role == WAITER_FD_THREAD)
-		setenv("ACH_NO_IO_URING", "1", 1);
-	if (role == WAITER_FD || role == WAITER_FD_THREAD)
+	if (role == WAITER_FD)
 		read_by_descriptor(&streams[MAIN]);
 	if (role == WAITER_ANY)
 		read_any(streams);

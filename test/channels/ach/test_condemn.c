@@ -131,13 +131,6 @@ TEST(test_descriptor_becomes_readable)
 	}
 }
 
-TEST(test_descriptor_of_the_helper_thread)
-{
-	setenv("ACH_NO_IO_URING", "1", 1);
-	test_descriptor_becomes_readable();
-	unsetenv("ACH_NO_IO_URING");
-}
-
 TEST(test_handles_that_cannot_condemn)
 {
 	ach_channel_t reader;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The examples do what they say: publish and subscribe, and pollcat over both kinds of descriptor.
+# The examples do what they say: publish and subscribe, and pollcat.
 # shellcheck disable=SC2317 # the tests are called by their names
 set -eu
 . test/scripts/lib.sh
@@ -82,16 +82,16 @@ test_errors_are_one_sentence() {
 	done
 }
 
-# ---- pollcat, once for each kind of descriptor ----
+# ---- pollcat ----
 
-# pollcat_echoes KIND: two channels and standard input, before and after the end of the latter; its pid in $pid
-pollcat_echoes() {
-	local a=$name-$1-a b=$name-$1-b out=$tmp/$1.out
+# Two channels and standard input, before and after the end of the latter.
+test_pollcat() {
+	local a=$name-pollcat-a b=$name-pollcat-b out=$tmp/pollcat.out
 	"$examples/publish" "$a" 1000 5
 	"$examples/publish" "$b" 1000 7
-	mkfifo "$tmp/$1.in"
-	exec 7<>"$tmp/$1.in"
-	start "$1" "$examples/pollcat" "$a" "$b" <"$tmp/$1.in" 7>&-
+	mkfifo "$tmp/pollcat.in"
+	exec 7<>"$tmp/pollcat.in"
+	start pollcat "$examples/pollcat" "$a" "$b" <"$tmp/pollcat.in" 7>&-
 
 	# What was there before it came, and then one source at a time, each when it has nothing else to do.
 	lib_until has_samples "$out" 12
@@ -111,7 +111,7 @@ pollcat_echoes() {
 	"$examples/publish" "$b" 1000 1
 	lib_until has_samples "$out" 20
 	lib_until asleep "$pid"
-	same '' "$(cat "$tmp/$1.err")"
+	same '' "$(cat "$tmp/pollcat.err")"
 
 	# While it is stopped a channel that retains 64 messages gets 200.
 	kill -STOP "$pid"
@@ -120,29 +120,11 @@ pollcat_echoes() {
 	kill -CONT "$pid"
 	lib_until has_samples "$out" 84
 	lib_until asleep "$pid"
-	same "pollcat: $b: missed 136" "$(cat "$tmp/$1.err")"
+	same "pollcat: $b: missed 136" "$(cat "$tmp/pollcat.err")"
 
 	# Everything once, whole and in order.
 	same 'fifteen letters' "$(dd if="$out" bs=16 skip=12 count=1 status=none)"
 	same "$(seq 5; seq 7; seq 3; seq 1; seq 2; seq 1; seq 137 200)" "$(counters "$out" | sed 13d)"
-}
-
-has_ring() { find "/proc/$1/fd" -lname '*io_uring*' | grep -q .; }
-has_helper() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt 1 ]; }
-
-test_pollcat_with_io_uring() {
-	unset ACH_NO_IO_URING
-	pollcat_echoes ring
-	has_ring "$pid" || exit 77 # this kernel has none, and that it went on to the other kind was just seen
-}
-
-test_pollcat_with_helper_thread() {
-	export ACH_NO_IO_URING=1
-	pollcat_echoes helper
-	has_helper "$pid"
-	if has_ring "$pid"; then
-		return 1
-	fi
 }
 
 # ---- run them ----

@@ -1,7 +1,6 @@
 /* test_fd.c: the descriptor of a channel with poll, select and epoll.
  *
- * Every test is played twice, each time in a process of its own: with io_uring
- * and with the helper thread, which ACH_NO_IO_URING asks for.
+ * Every test is played in a process of its own.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -21,7 +20,6 @@
 #include "test/lib/lib.h"
 #include "unity.h"
 
-static bool thread_path;
 static char name[LIB_NAME_LEN];
 static ach_channel_t writer, chan;
 
@@ -38,7 +36,6 @@ static int descriptor(ach_channel_t *of)
 
 	LIB_STATUS(ACH_OK, ach_channel_fd(of, &fd));
 	LIB_CHECK(fd >= 0);
-	LIB_CHECK(of->handle->event_thread == thread_path); /* or the other path is tested twice */
 	return fd;
 }
 
@@ -566,10 +563,6 @@ static const struct body *body;
 static int play(void *unused)
 {
 	(void)unused;
-	if (thread_path)
-		setenv("ACH_NO_IO_URING", "1", 1);
-	else
-		unsetenv("ACH_NO_IO_URING");
 	LIB_STATUS(ACH_OK, ach_create(lib_name(name, "fd"), 4, 4, NULL));
 	open_channel(name, &writer);
 	open_channel(name, &chan);
@@ -580,32 +573,8 @@ static int play(void *unused)
 	return 0;
 }
 
-/* Does this kernel wait for a futex in an io_uring (6.7), and let us? */
-static bool have_io_uring(void)
-{
-	uint8_t zeros[120] = { 0 }; /* struct io_uring_params */
-	int fd = (int)syscall(SYS_io_uring_setup, 4, zeros);
-	struct { /* struct io_uring_probe with its ops */
-		uint8_t last, n;
-		uint8_t reserved[14];
-		struct {
-			uint8_t op, reserved;
-			uint16_t flags;
-			uint32_t reserved2;
-		} ops[64];
-	} probe = { 0 };
-	bool yes = fd >= 0 && syscall(SYS_io_uring_register, fd, 8, &probe, 64) == 0 && probe.n > 51 &&
-		   (probe.ops[51].flags & 1);
-
-	if (fd >= 0)
-		close(fd);
-	return yes;
-}
-
 static void test_body(void)
 {
-	if (!thread_path && !have_io_uring())
-		TEST_IGNORE_MESSAGE("no io_uring with FUTEX_WAIT here");
 	TEST_ASSERT_EQUAL_INT_MESSAGE(0, lib_join(lib_child(play, NULL)), body->what);
 }
 
@@ -616,14 +585,8 @@ void setUp(void)
 
 int main(void)
 {
-	char title[128];
-
 	UNITY_BEGIN();
-	for (int path = 0; path < 2; path++)
-		for (body = bodies; body < bodies + sizeof bodies / sizeof *bodies; body++) {
-			thread_path = path;
-			snprintf(title, sizeof title, "%s: %s", path ? "thread" : "io_uring", body->what);
-			UnityDefaultTestRun(test_body, title, __LINE__);
-		}
+	for (body = bodies; body < bodies + sizeof bodies / sizeof *bodies; body++)
+		UnityDefaultTestRun(test_body, body->what, __LINE__);
 	return UNITY_END();
 }

@@ -1,7 +1,7 @@
 /* test_fd_exact.c: a channel's descriptor is readable while something is unseen, and never without.
  *
- * Each case is played with io_uring and with the helper thread.  The library's system calls go through the function
- * syscall; the one here stands in front of it and can hold a writer between its commit and its wake.
+ * The library's system calls go through the function syscall; the one here stands in front of it and can hold a writer
+ * between its commit and its wake.
  * waits: mostly
  */
 #define _GNU_SOURCE
@@ -43,8 +43,7 @@ __attribute__((no_sanitize("address"))) long syscall(long number, ...)
 	va_end(list);
 	if (!real)
 		real = (long (*)(long, ...))(uintptr_t)dlsym(RTLD_NEXT, "syscall");
-	if (hold_wake && number == SYS_futex &&
-	    ((a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE || (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE_BITSET)) {
+	if (hold_wake && number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE) {
 		hold_wake = false;
 		lib_gate_set(gate, 1);
 		lib_gate_wait(gate, 2);
@@ -298,7 +297,7 @@ static void test_lost_wake_in_a_child(void)
 	LIB_CHECK(lib_join(lib_child(child_finds_a_lost_wake, NULL)) == 0);
 }
 
-/* ---- both paths ---- */
+/* ---- each in a process of its own ---- */
 
 static const struct body {
 	const char *what;
@@ -318,9 +317,9 @@ static const struct body {
 };
 static const struct body *body;
 
-static int play(void *no_io_uring)
+static int play(void *unused)
 {
-	setenv("ACH_NO_IO_URING", no_io_uring, 1);
+	(void)unused;
 	LIB_STATUS(ACH_OK, ach_create(lib_name(name, "exact"), 16, 16, NULL));
 	LIB_STATUS(ACH_OK, ach_open(&writer, name, NULL));
 	LIB_STATUS(ACH_OK, ach_open(&chan, name, NULL));
@@ -334,18 +333,9 @@ static int play(void *no_io_uring)
 	return 0;
 }
 
-static void test_ring(void)
+static void test_body(void)
 {
-	char no[] = "0";
-
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, lib_join(lib_child(play, no)), body->what);
-}
-
-static void test_thread(void)
-{
-	char yes[] = "1";
-
-	TEST_ASSERT_EQUAL_INT_MESSAGE(0, lib_join(lib_child(play, yes)), body->what);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, lib_join(lib_child(play, NULL)), body->what);
 }
 
 void setUp(void)
@@ -355,14 +345,8 @@ void setUp(void)
 
 int main(void)
 {
-	char title[128];
-
 	UNITY_BEGIN();
-	for (body = bodies; body < bodies + sizeof bodies / sizeof *bodies; body++) {
-		snprintf(title, sizeof title, "io_uring: %s", body->what);
-		UnityDefaultTestRun(test_ring, title, __LINE__);
-		snprintf(title, sizeof title, "helper thread: %s", body->what);
-		UnityDefaultTestRun(test_thread, title, __LINE__);
-	}
+	for (body = bodies; body < bodies + sizeof bodies / sizeof *bodies; body++)
+		UnityDefaultTestRun(test_body, body->what, __LINE__);
 	return UNITY_END();
 }

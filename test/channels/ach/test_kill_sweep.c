@@ -30,7 +30,7 @@
 #define LEN_MAX 1024
 
 enum who { VICTIM = 1, OTHER, AFTER };
-enum call { PUT, PUT_FIRST, PUT_NESTED, RESERVE, GET_WAIT, GET_DEADLINE, GET_ANY, GET_FD, GET_FD_THREAD };
+enum call { PUT, PUT_FIRST, PUT_NESTED, RESERVE, GET_WAIT, GET_DEADLINE, GET_ANY, GET_FD };
 
 struct sweep {
 	const char *what;
@@ -235,13 +235,12 @@ static int victim_get(ach_channel_t *chan, const struct sweep *sweep)
 	size_t len = 0, which = 1;
 	enum ach_status r = ACH_OK;
 
-	if (sweep->call == GET_FD || sweep->call == GET_FD_THREAD)
+	if (sweep->call == GET_FD)
 		LIB_STATUS(ACH_OK, ach_channel_fd(chan, &poller.fd));
 	ptrace_me();
 	model->phase = 1;
 	switch (sweep->call) {
 	case GET_FD:
-	case GET_FD_THREAD:
 		do { /* again if it was a spurious wake-up */
 			LIB_CHECK(poll(&poller, 1, LIB_HANG_S * 1000) == 1);
 			r = ach_get(chan, buf, sizeof buf, &len, NULL, 0);
@@ -267,8 +266,6 @@ static int victim_body(void *arg)
 	ach_channel_t chan;
 	void *room;
 
-	if (sweep->call == GET_FD_THREAD)
-		setenv("ACH_NO_IO_URING", "1", 1);
 	if (sweep->call != PUT_FIRST) {
 		LIB_STATUS(ACH_OK, ach_open(&chan, model->name, NULL));
 		LIB_STATUS(ACH_OK,
@@ -615,7 +612,6 @@ SWEEP(test_get_resumed, "waiting get", GET_WAIT, SMALL, .resume = true)
 SWEEP(test_get_with_deadline_killed, "get with a deadline", GET_DEADLINE, SMALL, .waiter = true)
 SWEEP(test_wait_any_killed, "wait_any", GET_ANY, SMALL, .waiter = true)
 SWEEP(test_fd_killed, "descriptor", GET_FD, SMALL, .waiter = true)
-SWEEP(test_fd_thread_killed, "descriptor with a thread", GET_FD_THREAD, SMALL, .waiter = true)
 
 void setUp(void)
 {

@@ -31,7 +31,7 @@
 #define TRIALS 20
 #define CROWD 8 /* sleepers on one channel */
 
-enum how { GET, GET_DEADLINE, ANY, FD, FD_THREAD };
+enum how { GET, GET_DEADLINE, ANY, FD };
 
 static struct shared {
 	_Atomic unsigned timed, untimed;   /* sleeps of the waiters, by their beginning, */
@@ -119,10 +119,8 @@ static int waiter_body(void *arg)
 	if (test.readers)
 		lib_drop((gid_t)-1);
 	LIB_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
-	if (test.how == FD_THREAD)
-		setenv("ACH_NO_IO_URING", "1", 1);
 	LIB_STATUS(ACH_OK, ach_open(chan, test.name, NULL));
-	if (test.how == FD || test.how == FD_THREAD)
+	if (test.how == FD)
 		LIB_STATUS(ACH_OK, ach_channel_fd(chan, &p.fd));
 	for (;;) {
 		const bool get = test.how == GET || test.how == GET_DEADLINE;
@@ -298,11 +296,6 @@ TEST(test_slice_of_descriptor)
 	found_by_slice(FD);
 }
 
-TEST(test_slice_of_descriptor_thread)
-{
-	found_by_slice(FD_THREAD);
-}
-
 /* ---- one watches for all ---- */
 
 TEST(test_watcher_wakes_all)
@@ -343,7 +336,7 @@ TEST(test_watcher_woken_for_nothing)
 	start_crowd(GET, 1);
 	test.holds = false;
 	start_crowd(GET, 1);
-	ach_wake(test.chan.handle, ACH_WAKE_OTHER);
+	ach_wake(test.chan.handle);
 	while (!shared->held)
 		usleep(100); /* only spares the processor */
 	while (shared->untimed < 2)
@@ -564,7 +557,6 @@ int main(void)
 		RUN_TEST(test_slice_of_get_with_deadline);
 		RUN_TEST(test_slice_of_wait_any);
 		RUN_TEST(test_slice_of_descriptor);
-		RUN_TEST(test_slice_of_descriptor_thread);
 		RUN_TEST(test_bell_wiped);
 		RUN_TEST(test_bell_huge);
 	}

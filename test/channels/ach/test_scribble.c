@@ -325,7 +325,7 @@ TEST(test_other_memory)
 
 /* ---- scribbling over live channels ---- */
 
-enum user { PUTTER, RESERVER, GETTER, WAITER, FOREVER, POLLER, POLLER_THREAD, ANY, USERS };
+enum user { PUTTER, RESERVER, GETTER, WAITER, FOREVER, POLLER, ANY, USERS };
 
 static struct shared {
 	_Atomic unsigned answers[32];
@@ -418,12 +418,10 @@ static int user_body(void *arg)
 
 	ach_attr_init(&attr);
 	ach_attr_set_put_timeout(&attr, &put_timeout);
-	if (user == POLLER_THREAD)
-		setenv("ACH_NO_IO_URING", "1", 1);
 	/* It may be scribbled on already. */
 	if (allow(ach_open(chan, live.name, &attr), ACH_MASK_OK | ACH_MASK_BAD_SHM_FILE, "open") != ACH_OK)
 		return 0;
-	if (user == POLLER || user == POLLER_THREAD)
+	if (user == POLLER)
 		LIB_STATUS(ACH_OK, ach_channel_fd(chan, &p.fd));
 	for (uint64_t n = 0; !shared->stop; n++) {
 		struct timespec soon = lib_after_ms(CLOCK_MONOTONIC, 1);

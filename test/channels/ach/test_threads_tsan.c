@@ -1,7 +1,5 @@
 /* test_threads_tsan.c: many threads on one anonymous channel, which all of them see at the same
  * address, so that ThreadSanitizer can tell a race.  Short; without a sanitizer it is one more stress test.
- *
- * Played twice, each time in a process of its own: with io_uring and with the helper thread.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -237,7 +235,7 @@ static void *cancels(void *unused)
 
 /* ---- all together ---- */
 
-static int play(void *no_io_uring)
+static int play(void *unused)
 {
 	static const struct {
 		void *(*run)(void *);
@@ -255,7 +253,7 @@ static int play(void *no_io_uring)
 	pthread_t threads[CREW];
 	ach_create_attr_t attr;
 
-	setenv("ACH_NO_IO_URING", no_io_uring, 1);
+	(void)unused;
 	ach_create_attr_init(&attr);
 	LIB_STATUS(ACH_OK, ach_create_attr_set_map(&attr, ACH_MAP_ANON));
 	LIB_STATUS(ACH_OK, ach_create(NULL, 4, BYTES / 2, &attr));
@@ -271,16 +269,7 @@ static int play(void *no_io_uring)
 	return 0;
 }
 
-TEST(test_threads_with_io_uring)
+TEST(test_threads)
 {
-	char no[] = "0";
-
-	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(play, no)));
-}
-
-TEST(test_threads_with_the_helper_thread)
-{
-	char yes[] = "1";
-
-	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(play, yes)));
+	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(play, NULL)));
 }

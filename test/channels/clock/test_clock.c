@@ -462,13 +462,13 @@ static void drain(ach_channel_t *chan, int *last, int *count)
 	LIB_STATUS(ACH_EAGAIN, status);
 }
 
-static int reading_child(void *no_io_uring)
+static int reading_child(void *unused)
 {
 	ach_channel_t chans[CHANNELS];
 	int last[CHANNELS] = { 0 }, count = 0;
 	pid_t writer;
 
-	setenv("ACH_NO_IO_URING", no_io_uring, 1);
+	(void)unused;
 	for (int i = 0; i < CHANNELS; i++) {
 		LIB_STATUS(ACH_OK, ach_open(&chans[i], names[i], NULL));
 		LIB_STATUS(ACH_OK, ach_channel_fd(&chans[i], &fds[i].fd));
@@ -483,23 +483,13 @@ static int reading_child(void *no_io_uring)
 	return lib_join(writer);
 }
 
-static void read_channels(const char *no_io_uring)
+TEST(test_channels)
 {
 	seen = lib_gate_new();
 	for (int i = 0; i < CHANNELS; i++)
 		LIB_ASSERT_STATUS(ACH_OK, ach_create(lib_name(names[i], "clock"), MESSAGES, 8, NULL));
-	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(reading_child, (void *)(uintptr_t)no_io_uring)));
+	TEST_ASSERT_EQUAL_INT(0, lib_join(lib_child(reading_child, NULL)));
 	lib_gate_free(seen);
-}
-
-TEST(test_channels)
-{
-	read_channels("0");
-}
-
-TEST(test_channels_without_io_uring)
-{
-	read_channels("1");
 }
 
 /* ---- the virtual clock ---- */
@@ -637,7 +627,7 @@ static int own_wait(struct clock_fd *some, size_t n, int64_t deadline_ns)
 
 TEST(test_another_source)
 {
-	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL, NULL };
+	static const struct clock_source own = { .now = own_now, .real = own_real, .wait = own_wait };
 
 	clock_use(&own);
 	TEST_ASSERT_EQUAL_INT64(11, clock_now_ns());
@@ -720,7 +710,7 @@ TEST(test_set_on_the_virtual_clock)
 
 TEST(test_set_of_another_source)
 {
-	static const struct clock_source own = { own_now, own_real, own_wait, NULL, NULL, NULL };
+	static const struct clock_source own = { .now = own_now, .real = own_real, .wait = own_wait };
 	int set = open_set(1);
 
 	clock_use(&own);

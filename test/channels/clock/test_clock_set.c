@@ -1,4 +1,4 @@
-/* test_clock_set.c: sets of descriptors and channels, on every kind of clock. */
+/* test_clock_set.c: sets of descriptors and channels, on the real clock and on a virtual one. */
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/time.h>
@@ -57,7 +57,7 @@ static int poll_set(void)
 	return clock_set_wait(set, tags, 8, INT64_MIN);
 }
 
-static void a_level_is_told_while_it_is_ready(void)
+TEST(a_level_is_told_while_it_is_ready)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN, TAG));
 	TEST_ASSERT_EQUAL_INT(0, poll_set());
@@ -70,7 +70,7 @@ static void a_level_is_told_while_it_is_ready(void)
 	TEST_ASSERT_EQUAL_INT(0, poll_set());
 }
 
-static void an_edge_is_told_once_for_each_write_without_a_read(void)
+TEST(an_edge_is_told_once_for_each_write_without_a_read)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN | CLOCK_EDGE, TAG));
 	for (int i = 0; i < 5; i++) {
@@ -81,7 +81,7 @@ static void an_edge_is_told_once_for_each_write_without_a_read(void)
 	}
 }
 
-static void several_share_a_tag_and_leave_one_by_one(void)
+TEST(several_share_a_tag_and_leave_one_by_one)
 {
 	for (int i = 0; i < 3; i++) {
 		TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[i], POLLIN, TAG + (i == 2)));
@@ -97,13 +97,13 @@ static void several_share_a_tag_and_leave_one_by_one(void)
 	TEST_ASSERT_EQUAL_INT(-EBADF, clock_set_add_fd(set, -1, POLLIN, TAG));
 }
 
-static void what_may_be_written_is_ready(void)
+TEST(what_may_be_written_is_ready)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLOUT, TAG));
 	TEST_ASSERT_EQUAL_INT(1, poll_set());
 }
 
-static void a_channel_is_told_while_something_is_unseen(void)
+TEST(a_channel_is_told_while_something_is_unseen)
 {
 	char name[LIB_NAME_LEN], got;
 	ach_channel_t chan, writer;
@@ -142,7 +142,7 @@ static int put_silently(void *unused)
 	return 0;
 }
 
-static void a_message_whose_wake_up_was_lost_is_reported(void)
+TEST(a_message_whose_wake_up_was_lost_is_reported)
 {
 	ach_channel_t chan;
 	pid_t writer;
@@ -158,7 +158,7 @@ static void a_message_whose_wake_up_was_lost_is_reported(void)
 	LIB_ASSERT_STATUS(ACH_OK, ach_unlink(lost_name));
 }
 
-static void a_source_that_left_is_not_told_in_the_place_of_another(void)
+TEST(a_source_that_left_is_not_told_in_the_place_of_another)
 {
 	for (int i = 0; i < 100; i++) {
 		TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN | CLOCK_EDGE, TAG));
@@ -177,7 +177,7 @@ static void ignore(int signal)
 	(void)signal;
 }
 
-static void signals_do_not_end_a_wait(void)
+TEST(signals_do_not_end_a_wait)
 {
 	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
 	const int64_t deadline_ns = clock_now_ns() + S / 50;
@@ -190,7 +190,7 @@ static void signals_do_not_end_a_wait(void)
 	TEST_ASSERT_GREATER_OR_EQUAL_INT64(deadline_ns, clock_now_ns());
 }
 
-static void the_deadline_is_not_early(void)
+TEST(the_deadline_is_not_early)
 {
 	TEST_ASSERT_EQUAL_INT(0, clock_set_add_fd(set, events[0], POLLIN, TAG));
 	for (int64_t wait_ns = 1000; wait_ns < 20000000; wait_ns *= 5) {
@@ -213,115 +213,4 @@ TEST(time_is_virtual_with_a_virtual_clock)
 	TEST_ASSERT_EQUAL_INT64(70 * S, clock_now_ns());
 	TEST_ASSERT_EQUAL_INT(0, clock_set_wait(set, tags, 8, 80 * S));
 	TEST_ASSERT_EQUAL_INT(-EDEADLK, clock_set_wait(set, tags, 8, CLOCK_NEVER));
-}
-
-/* ---- a source with sets of its own ---- */
-
-static struct clock_set own_set;
-static unsigned int calls;
-static int64_t asked_ns;
-
-static int own_open(struct clock_set **to)
-{
-	*to = &own_set;
-	return 0;
-}
-
-static int no_set(struct clock_set **to)
-{
-	*to = &own_set;
-	return -EAGAIN;
-}
-
-static void own_close(struct clock_set *of)
-{
-	calls += of == &own_set;
-}
-
-static int own_add_fd(struct clock_set *to, int fd, uint32_t wanted, uint32_t tag)
-{
-	TEST_ASSERT_EQUAL_PTR(&own_set, to);
-	TEST_ASSERT_EQUAL_HEX32(POLLIN | CLOCK_EDGE, wanted);
-	TEST_ASSERT_EQUAL_HEX32(TAG, tag);
-	return -fd;
-}
-
-static int own_remove_fd(struct clock_set *of, int fd)
-{
-	TEST_ASSERT_EQUAL_PTR(&own_set, of);
-	return -fd;
-}
-
-static int own_add_channel(struct clock_set *to, ach_channel_t *chan, uint32_t tag)
-{
-	TEST_ASSERT_EQUAL_PTR(&own_set, to);
-	TEST_ASSERT_NULL(chan);
-	return -(int)(tag - TAG);
-}
-
-static int own_remove_channel(struct clock_set *of, ach_channel_t *chan)
-{
-	TEST_ASSERT_EQUAL_PTR(&own_set, of);
-	TEST_ASSERT_NULL(chan);
-	return -31;
-}
-
-static int own_wait(struct clock_set *of, uint32_t *to, size_t n, int64_t deadline_ns)
-{
-	TEST_ASSERT_EQUAL_PTR(&own_set, of);
-	to[n - 1] = TAG;
-	asked_ns = deadline_ns;
-	return 17;
-}
-
-TEST(a_source_may_have_sets_of_its_own)
-{
-	static const struct clock_set_ops ops = { own_open,	   own_close,	       own_add_fd, own_remove_fd,
-						  own_add_channel, own_remove_channel, own_wait },
-					  none = { .open = no_set };
-	static const struct clock_source source = { .sets = &ops }, without = { .sets = &none };
-	struct clock_set *own = NULL;
-
-	clock_use(&source);
-	TEST_ASSERT_EQUAL_PTR(&source, clock_used());
-	TEST_ASSERT_EQUAL_INT(0, clock_set_open(&own));
-	TEST_ASSERT_EQUAL_INT(-1, clock_set_fd(own));
-	TEST_ASSERT_EQUAL_INT(-7, clock_set_add_fd(own, 7, POLLIN | CLOCK_EDGE, TAG));
-	TEST_ASSERT_EQUAL_INT(-8, clock_set_remove_fd(own, 8));
-	TEST_ASSERT_EQUAL_INT(-9, clock_set_add_channel(own, NULL, TAG + 9));
-	TEST_ASSERT_EQUAL_INT(-31, clock_set_remove_channel(own, NULL));
-	TEST_ASSERT_EQUAL_INT(17, clock_set_wait(own, tags, 8, 99));
-	TEST_ASSERT_EQUAL_HEX32(TAG, tags[7]);
-	TEST_ASSERT_EQUAL_INT64(99, asked_ns);
-	calls = 0;
-	clock_set_close(own);
-	TEST_ASSERT_EQUAL_UINT(1, calls);
-	clock_use(&without);
-	TEST_ASSERT_EQUAL_INT(-EAGAIN, clock_set_open(&own));
-	TEST_ASSERT_NULL(own);
-	clock_set_close(own);
-}
-
-/* Of the real clock: an io_uring, and an epoll where that is refused. */
-static void both_kinds(void)
-{
-	RUN_TEST(a_level_is_told_while_it_is_ready);
-	RUN_TEST(an_edge_is_told_once_for_each_write_without_a_read);
-	RUN_TEST(several_share_a_tag_and_leave_one_by_one);
-	RUN_TEST(what_may_be_written_is_ready);
-	RUN_TEST(a_channel_is_told_while_something_is_unseen);
-	RUN_TEST(a_message_whose_wake_up_was_lost_is_reported);
-	RUN_TEST(a_source_that_left_is_not_told_in_the_place_of_another);
-	RUN_TEST(signals_do_not_end_a_wait);
-	RUN_TEST(the_deadline_is_not_early);
-}
-
-int main(void)
-{
-	UNITY_BEGIN();
-	both_kinds();
-	setenv("ACH_NO_IO_URING", "1", 1);
-	both_kinds();
-	testcase_run_all();
-	return UNITY_END();
 }

@@ -49,8 +49,7 @@ recorded_exactly() { "$dump" "$work/rec" | diff -q "$work/fed" - || { echo "othe
 
 # ---- bytes ----
 
-bytes() { # no: without io_uring
-	if [ "${1:-}" = no ]; then export ACH_NO_IO_URING=1; fi
+bytes() {
 	mk a
 	record "$name-a" -o "$work/rec"
 	"$feed" "$name-a" 2000 4000 >"$work/fed"
@@ -369,7 +368,6 @@ fi
 run() { lib_case "$1" bash -eu "$0" "${@:2}"; } # NAME FUNCTION [ARGUMENT...]
 
 run "every byte" bytes
-run "every byte, without io_uring" bytes no
 run "played and recorded again" played
 run "played twice as fast" played --speed 2
 run "other names, some channels, several times" mapped

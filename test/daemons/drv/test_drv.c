@@ -135,7 +135,7 @@ static int late_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 TEST(late_periods_are_skipped_never_made_up_for)
 {
-	static const struct clock_source late = { late_now, late_now, late_wait, NULL, NULL, NULL };
+	static const struct clock_source late = { .now = late_now, .real = late_now, .wait = late_wait };
 
 	late_ns = DRV_LIB_START_NS;
 	late_at_ms = 20;
@@ -158,7 +158,7 @@ static int broken_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 
 TEST(a_wait_that_fails_is_the_world)
 {
-	static const struct clock_source broken = { late_now, late_now, broken_wait, NULL, NULL, NULL };
+	static const struct clock_source broken = { .now = late_now, .real = late_now, .wait = broken_wait };
 
 	late_ns = DRV_LIB_START_NS;
 	waits = 0;
@@ -180,7 +180,7 @@ TEST(incarnations_count_on)
 /* The p99 is looked at once a second. */
 TEST(lateness_is_published)
 {
-	static const struct clock_source late = { late_now, late_now, late_wait, NULL, NULL, NULL };
+	static const struct clock_source late = { .now = late_now, .real = late_now, .wait = late_wait };
 
 	late_ns = DRV_LIB_START_NS;
 	late_at_ms = 400;

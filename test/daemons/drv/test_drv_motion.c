@@ -30,7 +30,7 @@ static int jumping_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return 0;
 }
 
-static const struct clock_source jumping = { jumping_now, jumping_now, jumping_wait, NULL, NULL, NULL };
+static const struct clock_source jumping = { .now = jumping_now, .real = jumping_now, .wait = jumping_wait };
 
 void setUp(void)
 {

@@ -1061,7 +1061,7 @@ static int patient_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 	return ready;
 }
 
-static const struct clock_source patient = { patient_now, patient_now, patient_wait, NULL, NULL, NULL };
+static const struct clock_source patient = { .now = patient_now, .real = patient_now, .wait = patient_wait };
 
 static void be_patient(void)
 {
@@ -1208,9 +1208,9 @@ static int64_t now_with_few_descriptors(void)
 	return patient_ns;
 }
 
-static const struct clock_source frugal = {
-	now_with_few_descriptors, now_with_few_descriptors, patient_wait, NULL, NULL, NULL
-};
+static const struct clock_source frugal = { .now = now_with_few_descriptors,
+					    .real = now_with_few_descriptors,
+					    .wait = patient_wait };
 
 static void allow_as_before(void)
 {

@@ -47,7 +47,7 @@ few_calls() {
 	calls=$(($(wc -l <"$lib_folder/trace") / (to - from)))
 	awk '{ sub(/\(.*/, "", $2); n[$2]++ } END { for (c in n) print n[c], c }' "$lib_folder/trace" | sort -rn
 	# Files are looked at once a second, and the first trace line may be the end of a call.
-	others=$(grep -vcE '^[0-9]+ +(epoll_pwait2|write|futex|io_uring_enter|<\.\.\.)' "$lib_folder/trace" || true)
+	others=$(grep -vcE '^[0-9]+ +(epoll_pwait2|write|futex|<\.\.\.)' "$lib_folder/trace" || true)
 	echo "$calls system calls a tick, $others that neither wait nor wake, in $((to - from)) ticks"
 	[ $calls -le $calls_max ] && [ $((others * 4)) -le $((to - from)) ]
 }

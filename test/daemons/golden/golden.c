@@ -191,7 +191,7 @@ static void sweep(void)
 
 int main(int argc, char **argv)
 {
-	static const struct clock_source source = { golden_now, golden_real, golden_wait, NULL, NULL, NULL };
+	static const struct clock_source source = { .now = golden_now, .real = golden_real, .wait = golden_wait };
 	char bus[1024];
 	char words[][20] = { "pciod", "--name",	  "waist", "--bus",	    "", "--set", "modules=15",
 			     "--set", "tick=5ms", "--set", "lock_memory=no" };

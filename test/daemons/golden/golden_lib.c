@@ -143,7 +143,7 @@ static int run(const char *log, const char *sent)
 
 int golden_lib_play(const struct golden_lib_what *of, const char *log, const char *sent, const char *states)
 {
-	static const struct clock_source source = { golden_now, golden_real, golden_wait, NULL, NULL, NULL };
+	static const struct clock_source source = { .now = golden_now, .real = golden_real, .wait = golden_wait };
 	int status;
 
 	what = of;
