@@ -41,7 +41,8 @@ void doctor_mend(struct doctor_report *report, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!report->n)
+	if (!report->n ||
+	    (report->at[report->n - 1].verdict != DOCTOR_FAIL && report->at[report->n - 1].verdict != DOCTOR_WARN))
 		return;
 	va_start(args, fmt);
 	vsnprintf(report->at[report->n - 1].mend, DOCTOR_MEND_MAX, fmt, args);

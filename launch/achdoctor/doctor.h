@@ -57,7 +57,8 @@ struct doctor_report {
 };
 
 void doctor_part(struct doctor_report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a finding; doctor_mend adds the remedy to the last one.  A full report drops what does not fit. */
+/* Adds a finding; doctor_mend adds the remedy to the last one if it fails or warns.  A full report drops what does not
+ * fit. */
 void doctor_add(struct doctor_report *report, enum doctor_verdict verdict, const char *check, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void doctor_mend(struct doctor_report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

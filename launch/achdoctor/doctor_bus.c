@@ -94,10 +94,9 @@ static void check_bitrate(const struct doctor_bus *b, struct doctor_report *repo
 	else if (!link_other(other, &info, &want))
 		doctor_add(report, DOCTOR_OK, "bit rate", "%" PRIu32 ", sample point 0.%03" PRIu32, info.now.bitrate,
 			   info.now.sample_point_pm);
-	else {
+	else
 		doctor_add(report, DOCTOR_FAIL, "bit rate", "%s", other);
-		mend_link(b, report);
-	}
+	mend_link(b, report);
 }
 
 static void check_restart(const struct doctor_bus *b, struct doctor_report *report)
@@ -114,11 +113,9 @@ static void check_restart(const struct doctor_bus *b, struct doctor_report *repo
 			   now);
 	else if (b->wanted && !now && !b->links)
 		doctor_add(report, DOCTOR_WARN, "restart-ms", "0, and achstart does not reset it: it stays bus-off");
-	else {
+	else
 		doctor_add(report, DOCTOR_OK, "restart-ms", "%" PRIu32 "%s", now,
 			   now || !b->links ? "" : ", achstart resets it after bus-off");
-		return;
-	}
 	if (now == want)
 		doctor_mend(report, "restart_ms: 100 of the bus in the robot file, or links: yes in the launch file");
 	else
@@ -201,18 +198,14 @@ static void check_queue(const struct doctor_bus *b, struct doctor_report *report
 		doctor_add(report, DOCTOR_WARN, "queue", "txqueuelen 0: the driver's own limit only");
 	else
 		doctor_add(report, DOCTOR_OK, "queue", "%s, %" PRIu32 " frames", *name ? name : "usual", frames);
-	if (!frames || (frames > QUEUE_MAX && rate))
-		doctor_mend(report, "ip link set %s txqueuelen %d", b->interface, QUEUE_USUAL);
+	doctor_mend(report, "ip link set %s txqueuelen %d", b->interface, QUEUE_USUAL);
 }
 
 static void check_echo(const struct doctor_bus *b, struct doctor_report *report)
 {
-	if (b->link.echo)
-		doctor_add(report, DOCTOR_OK, "echo", "confirms that a frame was sent");
-	else {
-		doctor_add(report, DOCTOR_WARN, "echo", "does not confirm frames: a stall is not noticed");
-		doctor_mend(report, "use an adapter whose driver echoes frames (IFF_ECHO)");
-	}
+	doctor_add(report, b->link.echo ? DOCTOR_OK : DOCTOR_WARN, "echo",
+		   b->link.echo ? "confirms that a frame was sent" : "does not confirm frames: a stall is not noticed");
+	doctor_mend(report, "use an adapter whose driver echoes frames (IFF_ECHO)");
 }
 
 /* ---- now ---- */
@@ -228,7 +221,7 @@ static void check_state(const struct doctor_bus *b, struct doctor_report *report
 		   bus_state_name(link->state), link->tx_errors, link->rx_errors, link->bus_offs);
 	if (link->state == BUS_OFF)
 		doctor_mend(report, "check wiring and bit rate; ip link set %s type can restart", b->interface);
-	else if (verdict != DOCTOR_OK)
+	else
 		doctor_mend(report, "check termination, wiring, power of the devices and bit rate");
 }
 

@@ -26,8 +26,7 @@ static void check_priority(const struct doctor_machine *m, struct doctor_report 
 	else /* achstart has asked the drivers themselves */
 		doctor_add(report, allowed ? DOCTOR_OK : DOCTOR_WARN, "priority", "limit %" PRId64 ", needed %" PRId64,
 			   m->rtprio, m->priority);
-	if ((m->tried && m->fifo_err) || (!m->tried && !allowed && m->rtprio != DOCTOR_UNKNOWN))
-		doctor_mend(report, "ulimit -r 99, LimitRTPRIO=99 in the unit, or rtprio in /etc/security/limits.conf");
+	doctor_mend(report, "ulimit -r 99, LimitRTPRIO=99 in the unit, or rtprio in /etc/security/limits.conf");
 }
 
 static void check_throttle(const struct doctor_machine *m, struct doctor_report *report)
@@ -43,8 +42,7 @@ static void check_throttle(const struct doctor_machine *m, struct doctor_report 
 	else
 		doctor_add(report, share < 50 ? DOCTOR_FAIL : DOCTOR_WARN, "throttling",
 			   "real-time threads may use %" PRId64 " %% of the time only", share);
-	if (m->rt_runtime_us >= 0 && share < 95)
-		doctor_mend(report, "sysctl kernel.sched_rt_runtime_us=950000");
+	doctor_mend(report, "sysctl kernel.sched_rt_runtime_us=950000");
 }
 
 static void check_memory(const struct doctor_machine *m, struct doctor_report *report)
@@ -62,9 +60,7 @@ static void check_memory(const struct doctor_machine *m, struct doctor_report *r
 	else
 		doctor_add(report, DOCTOR_OK, "memory", "%s",
 			   m->tried ? "all memory of a process can be locked" : "may be locked");
-	if ((m->tried && m->lock_err) || (limited && m->memlock < MEMLOCK_MIN && m->memlock != DOCTOR_UNKNOWN))
-		doctor_mend(report,
-			    "ulimit -l unlimited, LimitMEMLOCK=infinity in the unit, or memlock in limits.conf");
+	doctor_mend(report, "ulimit -l unlimited, LimitMEMLOCK=infinity in the unit, or memlock in limits.conf");
 }
 
 /* ---- the kernel ---- */
@@ -82,8 +78,7 @@ static void check_kernel(const struct doctor_machine *m, struct doctor_report *r
 			   m->release);
 	else
 		doctor_add(report, DOCTOR_OK, "kernel", "Linux %s", m->release);
-	if (major && (major < 5 || (major == 5 && minor < 16)))
-		doctor_mend(report, "install a newer kernel");
+	doctor_mend(report, "install a newer kernel");
 }
 
 /* The word in brackets of "none voluntary (full)"; "": none. */
@@ -128,8 +123,7 @@ static void check_governor(const struct doctor_machine *m, struct doctor_report 
 	else
 		doctor_add(report, DOCTOR_WARN, "governor", "%s on %" PRId64 " of %" PRId64 " cores", m->governor,
 			   m->slow, m->governed);
-	if (m->slow)
-		doctor_mend(report, "cpupower frequency-set -g performance");
+	doctor_mend(report, "cpupower frequency-set -g performance");
 }
 
 static void check_isolation(const struct doctor_machine *m, struct doctor_report *report)
@@ -178,10 +172,10 @@ static void check_firmware(const struct doctor_machine *m, struct doctor_report 
 	else
 		doctor_add(report, late ? DOCTOR_WARN : DOCTOR_OK, "firmware",
 			   "%" PRId64 " system management interrupts while measuring", m->smi);
-	if (!m->hypervisor && late)
-		doctor_mend(report, "switch off legacy USB, power and fan management in the firmware's set-up");
-	else if (!m->hypervisor && !smi && !hwlat)
-		doctor_mend(report, "modprobe msr, as root; or measure: rtla hwnoise");
+	doctor_mend(report, "switch off legacy USB, power and fan management in the firmware's set-up");
+	if (!m->hypervisor && !smi && !hwlat)
+		snprintf(report->at[report->n - 1].mend, DOCTOR_MEND_MAX,
+			 "modprobe msr, as root; or measure: rtla hwnoise");
 }
 
 static void check_steal(const struct doctor_machine *m, struct doctor_report *report)
@@ -199,22 +193,20 @@ static void check_steal(const struct doctor_machine *m, struct doctor_report *re
 	else
 		doctor_add(report, boot >= STEAL_PM ? DOCTOR_WARN : DOCTOR_OK, "stolen",
 			   "%" PRId64 ".%" PRId64 " %% of processor time since boot", boot / 10, boot % 10);
-	if (report->at[report->n - 1].verdict == DOCTOR_WARN)
-		doctor_mend(report, "give this virtual machine cores of its own, or run the robot without one");
+	doctor_mend(report, "give this virtual machine cores of its own, or run the robot without one");
 }
 
 static void check_quota(const struct doctor_machine *m, struct doctor_report *report)
 {
-	if (m->quota_pm == DOCTOR_UNKNOWN) {
+	if (m->quota_pm == DOCTOR_UNKNOWN)
 		doctor_add(report, DOCTOR_UNSEEN, "quota", "control groups cannot be seen here");
-	} else if (m->quota_pm == DOCTOR_UNLIMITED || m->quota_pm >= 1000 * m->cores) {
+	else if (m->quota_pm == DOCTOR_UNLIMITED || m->quota_pm >= 1000 * m->cores)
 		doctor_add(report, DOCTOR_OK, "quota", "no control group limits the processor");
-	} else {
+	else
 		doctor_add(report, DOCTOR_WARN, "quota",
 			   "a control group allows %" PRId64 ".%02" PRId64 " of %" PRId64 " cores", m->quota_pm / 1000,
 			   m->quota_pm % 1000 / 10, m->cores);
-		doctor_mend(report, "CPUQuota= in the unit, empty; of a container: no --cpus");
-	}
+	doctor_mend(report, "CPUQuota= in the unit, empty; of a container: no --cpus");
 }
 
 /* ---- the clock ---- */
@@ -228,14 +220,13 @@ static void check_clock(const struct doctor_machine *m, struct doctor_report *re
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
 		fine |= !strcmp(m->clocksource, good[i]);
-	if (!*m->clocksource) {
+	if (!*m->clocksource)
 		doctor_add(report, DOCTOR_UNSEEN, "clock", "its source cannot be seen here");
-	} else if (fine) {
+	else if (fine)
 		doctor_add(report, DOCTOR_OK, "clock", "source %s", m->clocksource);
-	} else {
+	else
 		doctor_add(report, DOCTOR_WARN, "clock", "source %s: reading it is slow", m->clocksource);
-		doctor_mend(report, "dmesg | grep -i clocksource; boot with tsc=reliable if the processor's tsc is");
-	}
+	doctor_mend(report, "dmesg | grep -i clocksource; boot with tsc=reliable if the processor's tsc is");
 }
 
 /* CLOCK_MONOTONIC, by which the robot runs, never steps; but its rate is corrected. */
@@ -262,21 +253,18 @@ static void check_services(const struct doctor_machine *m, struct doctor_report 
 /* A page of another user at a port where people expect achweb looks like achweb's. */
 static void check_port(const struct doctor_machine *m, struct doctor_report *report)
 {
-	if (m->user_ports == DOCTOR_UNKNOWN) {
+	if (m->user_ports == DOCTOR_UNKNOWN)
 		doctor_add(report, DOCTOR_UNSEEN, "port", "ip_unprivileged_port_start cannot be seen here");
-	} else if (m->page_port >= DOCTOR_USER_PORTS) {
+	else if (m->page_port >= DOCTOR_USER_PORTS)
 		doctor_add(report, DOCTOR_SKIP, "port",
 			   "any user may open port %" PRId64
 			   " while the robot is down; achweb@.socket has one below %d",
 			   m->page_port, DOCTOR_USER_PORTS);
-	} else if (m->user_ports <= m->page_port) {
-		doctor_add(report, DOCTOR_WARN, "port", "any user may open port %" PRId64 ", that of achweb",
-			   m->page_port);
-		doctor_mend(report, "sysctl net.ipv4.ip_unprivileged_port_start=%d", DOCTOR_USER_PORTS);
-	} else {
-		doctor_add(report, DOCTOR_OK, "port", "only root may open port %" PRId64 ", that of achweb",
-			   m->page_port);
-	}
+	else
+		doctor_add(report, m->user_ports <= m->page_port ? DOCTOR_WARN : DOCTOR_OK, "port",
+			   "%s may open port %" PRId64 ", that of achweb",
+			   m->user_ports <= m->page_port ? "any user" : "only root", m->page_port);
+	doctor_mend(report, "sysctl net.ipv4.ip_unprivileged_port_start=%d", DOCTOR_USER_PORTS);
 }
 
 void doctor_machine(const struct doctor_machine *m, struct doctor_report *report)

@@ -117,8 +117,7 @@ static void check_disk(const struct doctor_disk *d, struct doctor_report *report
 		return;
 	}
 	doctor_add(report, space, "disk", "%s: %" PRId64 " MB free", d->path, d->free_bytes >> 20);
-	if (space != DOCTOR_OK)
-		doctor_mend(report, "remove old logs and recordings: du -ah %s | sort -h | tail", d->path);
+	doctor_mend(report, "remove old logs and recordings: du -ah %s | sort -h | tail", d->path);
 	if (d->bytes_per_s == DOCTOR_UNKNOWN) {
 		doctor_add(report, DOCTOR_UNSEEN, "write rate", "%s: cannot be measured: no file can be made there",
 			   d->path);
@@ -126,8 +125,7 @@ static void check_disk(const struct doctor_disk *d, struct doctor_report *report
 	}
 	doctor_add(report, d->bytes_per_s < RATE_WARN ? DOCTOR_WARN : DOCTOR_OK, "write rate", "%s: %" PRId64 " MB/s",
 		   d->path, d->bytes_per_s >> 20);
-	if (d->bytes_per_s < RATE_WARN)
-		doctor_mend(report, "record to another disk");
+	doctor_mend(report, "record to another disk");
 }
 
 void doctor_disks(const struct doctor_robot *r, struct doctor_report *report)
