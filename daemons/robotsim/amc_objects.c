@@ -88,13 +88,6 @@ static uint32_t counts32(double value)
 	return (uint32_t)(int64_t)value;
 }
 
-static uint32_t current_raw(const struct amc_drive *d)
-{
-	const double raw = d->current_a * 0x2000 / d->settings.peak_a;
-
-	return (uint32_t)lround(num_clamp(raw, INT16_MIN, INT16_MAX));
-}
-
 static uint32_t value_of(void *of, const struct od_object *o, uint32_t stored)
 {
 	const struct amc_drive *d = of;
@@ -130,7 +123,7 @@ static uint32_t value_of(void *of, const struct od_object *o, uint32_t stored)
 	case AMC_KEY(0x606C, 0):
 		return counts32(floor(d->velocity / amc_velocity_unit(d) + 0.5));
 	case AMC_KEY(0x6077, 0):
-		return current_raw(d);
+		return (uint32_t)lround(num_clamp(d->current_a * 0x2000 / s->peak_a, INT16_MIN, INT16_MAX));
 	default:
 		return stored;
 	}

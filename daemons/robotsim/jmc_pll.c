@@ -18,22 +18,6 @@ void jmc_pll_start(struct jmc_pll *p, const struct jmc_pll_settings *settings, i
 	};
 }
 
-static void lock(struct jmc_pll *p, int64_t t_ns)
-{
-	p->locked = true;
-	p->locks++;
-	p->settled_ns = t_ns + SETTLE_NS;
-	p->quality = (struct jmc_pll_quality){ 0 };
-}
-
-static void unlock(struct jmc_pll *p)
-{
-	p->locked = false;
-	p->losses++;
-	p->in_row = 0;
-	p->period_ns = p->nominal_ns;
-}
-
 static void measure(struct jmc_pll *p, int64_t t_ns)
 {
 	if (t_ns < p->settled_ns)
@@ -56,12 +40,6 @@ static void correct(struct jmc_pll *p, int64_t t_ns)
 	p->period_ns = num_clamp(p->period_ns + turn * turn * p->error_ns, shortest, longest);
 }
 
-/* Ticks begin with this arrival. */
-static void follow(struct jmc_pll *p, int64_t t_ns)
-{
-	p->tick_ns = t_ns + llround(p->settings.sample * p->period_ns) + 1;
-}
-
 void jmc_pll_arrive(struct jmc_pll *p, int64_t t_ns)
 {
 	const double to_tick_ns = (double)(p->tick_ns - t_ns) - p->settings.sample * p->period_ns;
@@ -76,9 +54,13 @@ void jmc_pll_arrive(struct jmc_pll *p, int64_t t_ns)
 		const bool in_time = p->last_ns != INT64_MIN && fabs(p->error_ns) <= p->settings.range * p->period_ns;
 
 		p->in_row = in_time ? p->in_row + 1 : 0;
-		follow(p, t_ns);
-		if (p->in_row >= p->settings.lock_after)
-			lock(p, t_ns);
+		p->tick_ns = t_ns + llround(p->settings.sample * p->period_ns) + 1;
+		if (p->in_row >= p->settings.lock_after) {
+			p->locked = true;
+			p->locks++;
+			p->settled_ns = t_ns + SETTLE_NS;
+			p->quality = (struct jmc_pll_quality){ 0 };
+		}
 	}
 	p->last_ns = t_ns;
 }
@@ -87,8 +69,12 @@ void jmc_pll_tick(struct jmc_pll *p)
 {
 	const double silent_ns = (double)(p->tick_ns - p->last_ns);
 
-	if (p->locked && silent_ns > ((double)p->settings.unlock_after + p->settings.sample) * p->period_ns)
-		unlock(p);
+	if (p->locked && silent_ns > ((double)p->settings.unlock_after + p->settings.sample) * p->period_ns) {
+		p->locked = false;
+		p->losses++;
+		p->in_row = 0;
+		p->period_ns = p->nominal_ns;
+	}
 	p->tick_ns += llround(p->period_ns);
 }
 

@@ -58,14 +58,6 @@ static void clear(struct jmc_board *b, unsigned int i)
 	b->clears++;
 }
 
-static void initialize(struct jmc_board *b)
-{
-	for (unsigned int i = 0; i < b->motors_n; i++)
-		b->motor[i].latched = 0;
-	b->fet = false;
-	jmc_board_control(b, false);
-}
-
 static bool pwm_fits(const struct jmc_board *b, const struct frame *f)
 {
 	if (b->layout == JMC_JOINTS)
@@ -96,7 +88,10 @@ bool jmc_rx(struct jmc_board *b, const struct frame *f, int64_t t_ns)
 		b->params.can_rate_ms = b->flash.can_rate_ms = f->data[3];
 		jmc_board_lock(b, t_ns);
 	} else if (code == 0xFA && f->len == 2) {
-		initialize(b);
+		for (unsigned int i = 0; i < b->motors_n; i++)
+			b->motor[i].latched = 0;
+		b->fet = false;
+		jmc_board_control(b, false);
 	} else {
 		return (code == 0x13 && f->len == 3) || (code == 0x6F && f->len == 6);
 	}

@@ -35,11 +35,8 @@ struct terms {
 	double potential_j;
 };
 
-struct state {
-	double x, v, th, th_s, ps, ps_s;
-};
-
-static void set_terms(struct terms *m, const struct krang_settings *s, const struct state *y, double ph, double ph_s)
+static void set_terms(struct terms *m, const struct krang_settings *s, const struct krang_state *y, double ph,
+		      double ph_s)
 {
 	const double be = y->th + ph, be_s = y->th_s + ph_s, turn2 = y->ps_s * y->ps_s;
 	const double rotors = 2 * s->rotor_inertia, r = s->wheel_radius, half = s->wheel_base / 2;
@@ -86,7 +83,8 @@ static double floor_n(const struct krang_settings *s, double z, double z_s)
 	return deep > 0 ? fmax(0, s->floor_stiffness * deep - s->floor_damping * z_s) : 0;
 }
 
-static void add_floor(struct forces *f, const struct krang_settings *s, const struct state *y, double ph, double ph_s)
+static void add_floor(struct forces *f, const struct krang_settings *s, const struct krang_state *y, double ph,
+		      double ph_s)
 {
 	const double be = y->th + ph, be_s = y->th_s + ph_s;
 	const struct point caster = turned(y->th, s->caster_x, s->caster_z), w = turned(y->th, s->waist_x, s->waist_z);
@@ -105,8 +103,8 @@ static double wheel_nm(const struct krang_settings *s, double current_a, double 
 	return s->gear * s->torque_constant * current_a - s->friction * tanh(w / FRICTION_RAD_S) - s->viscous * w;
 }
 
-static struct forces all_forces(const struct krang_settings *s, const struct state *y, const struct krang_input *in,
-				double ph, double ph_s)
+static struct forces all_forces(const struct krang_settings *s, const struct krang_state *y,
+				const struct krang_input *in, double ph, double ph_s)
 {
 	const double half = s->wheel_base / 2, r = s->wheel_radius;
 	const double straight = y->v / r - y->th_s, apart = half * y->ps_s / r;
@@ -123,8 +121,8 @@ static struct forces all_forces(const struct krang_settings *s, const struct sta
 /* ---- motion ---- */
 
 /* Accelerations for a waist that has this one. */
-static struct state change(const struct krang_settings *s, const struct state *y, const struct krang_input *in,
-			   double after_s, struct terms *m, struct forces *f)
+static struct krang_state change(const struct krang_settings *s, const struct krang_state *y,
+				 const struct krang_input *in, double after_s, struct terms *m, struct forces *f)
 {
 	const double ph_ss = in->waist_rad_s2, ph_s = in->waist_rad_s + ph_ss * after_s;
 	const double ph = in->waist_rad + (in->waist_rad_s + ph_ss * after_s / 2) * after_s;
@@ -137,7 +135,7 @@ static struct state change(const struct krang_settings *s, const struct state *y
 	det = m->xx * tt - xt * xt;
 	x = f->x - m->x - m->xb * ph_ss;
 	t = f->t + f->b - m->t - m->b - (m->tb + m->bb) * ph_ss;
-	return (struct state){
+	return (struct krang_state){
 		.x = y->v,
 		.v = (tt * x - xt * t) / det,
 		.th = y->th_s,
@@ -149,28 +147,23 @@ static struct state change(const struct krang_settings *s, const struct state *y
 	};
 }
 
-static struct state plus(const struct state *y, const struct state *d, double by)
+static struct krang_state plus(const struct krang_state *y, const struct krang_state *d, double by)
 {
-	return (struct state){ y->x + d->x * by,       y->v + d->v * by,   y->th + d->th * by,
-			       y->th_s + d->th_s * by, y->ps + d->ps * by, y->ps_s + d->ps_s * by };
-}
-
-static struct state state_of(const struct krang *k)
-{
-	return (struct state){ k->travel_m, k->speed_m_s, k->pitch_rad, k->rate_rad_s, k->heading_rad, k->turn_rad_s };
+	return (struct krang_state){ y->x + d->x * by,	     y->v + d->v * by,	 y->th + d->th * by,
+				     y->th_s + d->th_s * by, y->ps + d->ps * by, y->ps_s + d->ps_s * by };
 }
 
 /* Runge and Kutta's, of fourth order. */
-static struct state integrate(const struct krang_settings *s, const struct state *y, const struct krang_input *in,
-			      double dt_s)
+static struct krang_state integrate(const struct krang_settings *s, const struct krang_state *y,
+				    const struct krang_input *in, double dt_s)
 {
 	struct terms m;
 	struct forces f;
-	const struct state a = change(s, y, in, 0, &m, &f), y_a = plus(y, &a, dt_s / 2);
-	const struct state b = change(s, &y_a, in, dt_s / 2, &m, &f), y_b = plus(y, &b, dt_s / 2);
-	const struct state c = change(s, &y_b, in, dt_s / 2, &m, &f), y_c = plus(y, &c, dt_s);
-	const struct state d = change(s, &y_c, in, dt_s, &m, &f);
-	struct state end = plus(y, &a, dt_s / 6);
+	const struct krang_state a = change(s, y, in, 0, &m, &f), y_a = plus(y, &a, dt_s / 2);
+	const struct krang_state b = change(s, &y_a, in, dt_s / 2, &m, &f), y_b = plus(y, &b, dt_s / 2);
+	const struct krang_state c = change(s, &y_b, in, dt_s / 2, &m, &f), y_c = plus(y, &c, dt_s);
+	const struct krang_state d = change(s, &y_c, in, dt_s, &m, &f);
+	struct krang_state end = plus(y, &a, dt_s / 6);
 
 	end = plus(&end, &b, dt_s / 3);
 	end = plus(&end, &c, dt_s / 3);
@@ -178,11 +171,11 @@ static struct state integrate(const struct krang_settings *s, const struct state
 }
 
 /* What holds its CoM above the axle, wherever the waist goes. */
-static struct state held(const struct krang *k, double ph, double dt_s)
+static struct krang_state held(const struct krang *k, double ph, double dt_s)
 {
 	const double th = krang_balance_rad(k, ph);
 
-	return (struct state){
+	return (struct krang_state){
 		.x = k->travel_m, .th = th, .th_s = dt_s > 0 ? (th - k->pitch_rad) / dt_s : 0, .ps = k->heading_rad
 	};
 }
@@ -207,15 +200,15 @@ static void set_mode(struct krang *k, bool touches, double dt_s)
 /* Accelerations, and the waist's torque, which is linear in the waist's acceleration. */
 static void set_outputs(struct krang *k, const struct krang_input *end, double dt_s)
 {
-	const struct state y = state_of(k);
+	const struct krang_state y = k->state;
 	struct krang_input without = *end;
 	struct terms m;
 	struct forces f;
-	struct state d = change(&k->settings, &y, end, 0, &m, &f);
+	struct krang_state d = change(&k->settings, &y, end, 0, &m, &f);
 	double xt, tt, det, mixed;
 
 	if (k->mode == KRANG_HELD)
-		d = (struct state){ 0 };
+		d = (struct krang_state){ 0 };
 	k->accel_m_s2 = d.v;
 	k->rate_rad_s2 = d.th_s;
 	k->turn_rad_s2 = d.ps_s;
@@ -234,19 +227,12 @@ static void set_outputs(struct krang *k, const struct krang_input *end, double d
 void krang_step(struct krang *k, const struct krang_input *in, double dt_s)
 {
 	struct krang_input end = *in;
-	struct state y = state_of(k);
 
 	end.waist_rad += (in->waist_rad_s + in->waist_rad_s2 * dt_s / 2) * dt_s;
 	end.waist_rad_s += in->waist_rad_s2 * dt_s;
 	if (k->mode == KRANG_HELD && fabs(in->left_a) + fabs(in->right_a) > LETS_GO_A)
 		k->mode = KRANG_STANDING;
-	y = k->mode == KRANG_HELD ? held(k, end.waist_rad, dt_s) : integrate(&k->settings, &y, in, dt_s);
-	k->travel_m = y.x;
-	k->speed_m_s = y.v;
-	k->pitch_rad = y.th;
-	k->rate_rad_s = y.th_s;
-	k->heading_rad = y.ps;
-	k->turn_rad_s = y.ps_s;
+	k->state = k->mode == KRANG_HELD ? held(k, end.waist_rad, dt_s) : integrate(&k->settings, &k->state, in, dt_s);
 	k->waist_rad = end.waist_rad;
 	k->waist_rad_s = end.waist_rad_s;
 	set_outputs(k, &end, dt_s);
@@ -308,7 +294,7 @@ double krang_lean_rad(const struct krang *k)
 
 double krang_energy_j(const struct krang *k)
 {
-	const struct state y = state_of(k);
+	const struct krang_state y = k->state;
 	const double th_s = y.th_s, be_s = y.th_s + k->waist_rad_s;
 	struct terms m;
 

@@ -56,9 +56,19 @@ struct krang_input {
 
 enum krang_mode { KRANG_HELD, KRANG_SITTING, KRANG_STANDING, KRANG_FALLEN };
 
+/* What is integrated: of the axle, of the base, and its heading. */
+struct krang_state {
+	double x, v, th, th_s, ps, ps_s;
+};
+
 struct krang {
 	struct krang_settings settings;
-	double travel_m, speed_m_s, pitch_rad, rate_rad_s, heading_rad, turn_rad_s;
+	union {
+		struct krang_state state;
+		struct {
+			double travel_m, speed_m_s, pitch_rad, rate_rad_s, heading_rad, turn_rad_s;
+		};
+	};
 	double waist_rad, waist_rad_s;
 	/* when the last step ended, by its input */
 	double accel_m_s2, rate_rad_s2, turn_rad_s2;

@@ -21,10 +21,16 @@ static bool is_wire(const struct robot_bus *on)
 	return !strncmp(on->interface, "wire:", 5);
 }
 
-static int open_line(struct sim *sim, struct sim_line *line, const char *name, const struct bus_options *options,
-		     struct error_sink *errors)
+static int open_line(struct sim *sim, struct sim_line *line, const char *name, const struct bus_filter *filters,
+		     size_t filters_n, const uint32_t *sends, struct error_sink *errors)
 {
-	int r = bus_open(&line->bus, name, options, errors);
+	const struct bus_options options = { .filters = filters,
+					     .filters_n = filters_n,
+					     .sends = sends,
+					     .sends_n = sends ? 1 : 0,
+					     .no_echo = true,
+					     .later = true };
+	int r = bus_open(&line->bus, name, &options, errors);
 
 	if (r) {
 		line->bus = NULL;
@@ -45,29 +51,9 @@ static void close_line(struct sim_line *line)
 
 static int open_bus(struct sim *sim, struct sim_unit *unit, struct error_sink *errors)
 {
-	const struct bus_options options = {
-		.filters = unit->filters,
-		.filters_n = unit->ear ? 0 : unit->filters_n,
-		.sends = &unit->sends,
-		.sends_n = 1,
-		.no_echo = true,
-		.later = true,
-	};
-
 	unit->holds = false;
-	return open_line(sim, &unit->line, unit->bus_name, &options, errors);
-}
-
-static int open_ear(struct sim *sim, struct sim_ear *ear, struct error_sink *errors)
-{
-	const struct bus_options options = {
-		.filters = ear->filters,
-		.filters_n = ear->filters_n,
-		.no_echo = true,
-		.later = true,
-	};
-
-	return open_line(sim, &ear->line, ear->bus_name, &options, errors);
+	return open_line(sim, &unit->line, unit->bus_name, unit->filters, unit->ear ? 0 : unit->filters_n, &unit->sends,
+			 errors);
 }
 
 static bool has_power(const struct sim_unit *unit)
@@ -95,7 +81,7 @@ static int connect_ear(struct sim *sim, struct sim_ear *ear, struct error_sink *
 	for (size_t i = 0; i < sim->units_n; i++)
 		wanted |= sim->units[i].ear == ear && sim->units[i].line.bus;
 	if (wanted && !ear->line.bus)
-		r = open_ear(sim, ear, errors);
+		r = open_line(sim, &ear->line, ear->bus_name, ear->filters, ear->filters_n, NULL, errors);
 	else if (!wanted && ear->line.bus)
 		close_line(&ear->line);
 	return r;
