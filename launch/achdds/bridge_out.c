@@ -78,35 +78,23 @@ static bool has(const struct bridge_out *p, const struct bridge_file_topic *topi
 	return false;
 }
 
-/* "waist" of "waist-state". */
-static void find_device(struct link *l, const char *channel)
-{
-	const char *dash = strrchr(channel, '-');
-
-	snprintf(l->device, sizeof(l->device), "%.*s", (int)(dash ? (size_t)(dash - channel) : strlen(channel)),
-		 channel);
-}
-
-/* A channel is older than this process: its newest state is of use, what happened before is not news. */
-static void skip(struct link *l)
-{
-	ach_flush(&l->reader.chan);
-	if (l->topic->qos != DDS_NODE_LOG && l->reader.chan.seq_num)
-		l->reader.chan.seq_num--; /* the cursor is the program's to move */
-}
-
 static void open_link(struct bridge_out *p, struct link *l)
 {
 	const int r = l->topic->rate > 0
 			      ? channel_reader_open_quiet(&p->b->readers, &l->reader, l->name)
 			      : channel_reader_open(&p->b->readers, &l->reader, l->name, (uint32_t)(l - p->links));
 
-	if (!r && l->fresh)
-		skip(l);
+	if (r || !l->fresh)
+		return;
+	/* A channel is older than this process: its newest state is of use, what happened before is not news. */
+	ach_flush(&l->reader.chan);
+	if (l->topic->qos != DDS_NODE_LOG && l->reader.chan.seq_num)
+		l->reader.chan.seq_num--; /* the cursor is the program's to move */
 }
 
 static void add(struct bridge_out *p, size_t topic, const char *name)
 {
+	const char *channel = name + strlen(p->b->prefix), *dash;
 	struct link *l = &p->links[p->n];
 
 	if (p->n == BRIDGE_OUT_LINKS_MAX) {
@@ -118,7 +106,9 @@ static void add(struct bridge_out *p, size_t topic, const char *name)
 	}
 	*l = (struct link){ .topic = &p->b->file.topics[topic], .writer = p->writers[topic], .fresh = !p->begun };
 	snprintf(l->name, sizeof(l->name), "%s", name);
-	find_device(l, name + strlen(p->b->prefix));
+	/* "waist" of "waist-state" */
+	dash = strrchr(channel, '-');
+	snprintf(l->device, sizeof(l->device), "%.*s", dash ? (int)(dash - channel) : (int)strlen(channel), channel);
 	p->n++;
 }
 

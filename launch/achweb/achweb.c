@@ -48,7 +48,7 @@ static struct {
 	struct login login;
 	struct notify notify;
 	int port;
-	char names[4][32]; /* of this server, by default */
+	char names[3][32]; /* of this server, by default */
 	char suffix[32];   /* of the names of links */
 	char holders[128]; /* who may act */
 } w;
@@ -75,15 +75,15 @@ static void name_links(int port, bool both)
 
 static void know_names(void)
 {
+	static const char *const usual[] = { "127.0.0.1", "localhost", "[::1]" };
 	static char listened[SERVER_LISTENERS_MAX][64];
 	struct request_check *g = &w.server.guard;
 	struct listen_held held;
 
-	snprintf(w.names[0], sizeof(w.names[0]), "127.0.0.1:%d", w.port ? w.port : LISTEN_PORT);
-	snprintf(w.names[1], sizeof(w.names[1]), "localhost:%d", w.port ? w.port : LISTEN_PORT);
-	snprintf(w.names[2], sizeof(w.names[2]), "[::1]:%d", w.port ? w.port : LISTEN_PORT);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(w.names[i], sizeof(w.names[i]), "%s:%d", usual[i], w.port ? w.port : LISTEN_PORT);
 		add_host(w.names[i]);
+	}
 	for (size_t i = 0; i < w.options.listen.n && i < SERVER_LISTENERS_MAX; i++) {
 		const char *text = w.options.listen.item[i];
 

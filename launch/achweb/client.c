@@ -161,13 +161,6 @@ static void begin(struct client *c, const char *body, size_t len, struct blob *b
 	c->sent = 0;
 }
 
-static void finish(struct client *c)
-{
-	blob_drop(c->blob);
-	c->blob = NULL;
-	c->head_len = c->body_len = c->sent = 0;
-}
-
 static void begin_queued(struct client *c)
 {
 	struct blob *blob = c->queue[0].blob;
@@ -219,7 +212,9 @@ bool client_write(struct client *c, int64_t now_ns)
 			return false;
 		if (!status)
 			return true;
-		finish(c);
+		blob_drop(c->blob);
+		c->blob = NULL;
+		c->head_len = c->body_len = c->sent = 0;
 	}
 }
 

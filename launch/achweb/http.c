@@ -1,4 +1,5 @@
 /* http.c: the head of an HTTP/1.1 request. */
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -86,37 +87,41 @@ static int read_length(struct http *r, const char *text)
 	return r->length > HTTP_BODY_MAX ? -413 : 0;
 }
 
+static const struct {
+	const char *name;
+	size_t at; /* a text of struct http; 0: the length of the body */
+} known[] = {
+	{ "content-length", 0 },
+	{ "host", offsetof(struct http, host) },
+	{ "origin", offsetof(struct http, origin) },
+	{ "content-type", offsetof(struct http, type) },
+	{ "connection", offsetof(struct http, connection) },
+	{ "upgrade", offsetof(struct http, upgrade) },
+	{ "sec-websocket-key", offsetof(struct http, ws_key) },
+	{ "sec-websocket-version", offsetof(struct http, ws_version) },
+	{ "sec-websocket-protocol", offsetof(struct http, ws_protocols) },
+	{ "x-endplate", offsetof(struct http, proof) },
+};
+#define KNOWN (sizeof(known) / sizeof(*known))
+
+static void set_text(struct http *r, size_t which, const char *value)
+{
+	*(const char **)((char *)r + known[which].at) = value;
+}
+
 static int take_header(struct http *r, const char *name, const char *value, unsigned int *seen)
 {
-	const struct {
-		const char *name;
-		const char **to;
-	} known[] = {
-		{ "host", &r->host },
-		{ "origin", &r->origin },
-		{ "content-type", &r->type },
-		{ "connection", &r->connection },
-		{ "upgrade", &r->upgrade },
-		{ "sec-websocket-key", &r->ws_key },
-		{ "sec-websocket-version", &r->ws_version },
-		{ "sec-websocket-protocol", &r->ws_protocols },
-		{ "x-endplate", &r->proof },
-		{ "content-length", NULL },
-	};
-	const size_t n = sizeof(known) / sizeof(*known);
-
 	if (!strcasecmp(name, "transfer-encoding"))
 		return -501;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < KNOWN; i++) {
 		if (strcasecmp(name, known[i].name) != 0)
 			continue;
 		if (*seen & 1u << i)
 			return -400; /* two programs on the way could each take another one */
 		*seen |= 1u << i;
-		if (!known[i].to)
+		if (!known[i].at)
 			return read_length(r, value);
-		*known[i].to = value;
-		return 0;
+		set_text(r, i, value);
 	}
 	return 0;
 }
@@ -146,17 +151,9 @@ int http_read(struct http *r, char *bytes, size_t len)
 	char *at = bytes, *line;
 	int status;
 
-	*r = (struct http){ .path = "",
-			    .query = "",
-			    .host = "",
-			    .origin = "",
-			    .type = "",
-			    .connection = "",
-			    .upgrade = "",
-			    .ws_key = "",
-			    .ws_version = "",
-			    .ws_protocols = "",
-			    .proof = "" };
+	*r = (struct http){ .path = "", .query = "" };
+	for (size_t i = 1; i < KNOWN; i++)
+		set_text(r, i, "");
 	if (!end)
 		return len >= HTTP_HEAD_MAX ? -431 : 0;
 	if (memchr(bytes, 0, end))
@@ -167,7 +164,7 @@ int http_read(struct http *r, char *bytes, size_t len)
 		line = take_line(&at);
 		status = ++headers > HEADERS_MAX ? -431 : read_header(r, line, &seen);
 	}
-	if (!status && r->post && !(seen & 1u << 9))
+	if (!status && r->post && !(seen & 1u))
 		status = -411;
 	return status ? status : (int)end;
 }

@@ -50,11 +50,6 @@ static bool is_own_origin(const struct http *r)
 	return !strcasecmp(host + 3, r->host);
 }
 
-static bool is_websocket(const struct http *r)
-{
-	return http_lists(r->connection, "upgrade") && http_lists(r->upgrade, "websocket");
-}
-
 static int refuse(int status, const char **why, const char *text)
 {
 	*why = text;
@@ -70,7 +65,7 @@ static int check_socket(const struct request_check *g, const struct http *r, enu
 	if (!program && !is_own_origin(r) &&
 	    !(route == REQUEST_CHECK_STUDIO && is_among(r->origin, g->origins, g->origins_n)))
 		return refuse(403, why, "another origin; achweb --origin allows one for /foxglove");
-	if (!is_websocket(r) || r->old)
+	if (!http_lists(r->connection, "upgrade") || !http_lists(r->upgrade, "websocket") || r->old)
 		return refuse(426, why, "only a WebSocket is served here");
 	if (strcmp(r->ws_version, "13") != 0)
 		return refuse(426, why, "another version of WebSocket");

@@ -105,20 +105,15 @@ void robot_view_examine(struct robot_view *v, int64_t now_ns)
 		prearm_examine(&v->status, &v->doctor);
 }
 
-/* The robot, which may belong to another user, may have come after this process. */
-static void follow_owner(struct robot_view *v)
-{
-	if (v->channels.owner == v->estop.options.owner)
-		return;
-	estop_close(&v->estop);
-	robot_level_open(&v->estop, false, &(struct error_sink){ 0 });
-}
-
 void robot_view_update(struct robot_view *v, int64_t now_ns)
 {
 	status_poll_begin(&v->achstart, ASK_EVERY_NS, now_ns);
 	robot_view_read(v);
-	follow_owner(v);
+	/* The robot, which may belong to another user, may have come after this process. */
+	if (v->channels.owner != v->estop.options.owner) {
+		estop_close(&v->estop);
+		robot_level_open(&v->estop, false, &(struct error_sink){ 0 });
+	}
 	robot_level_read(&v->estop, &v->channels, clock_now_ns());
 	status_poll_channels(&v->achstart, &v->status, &v->channels);
 	observe_level(&v->status, &v->estop, &v->channels);

@@ -37,21 +37,19 @@ struct studio_topics {
 };
 enum { STUDIO_ROSOUT, STUDIO_DIAGNOSTICS, STUDIO_OWN_TOPICS };
 
-struct studio_subscription {
-	bool used;
-	uint32_t id, topic;
-	uint64_t number; /* of the message that was sent last */
-};
-
 struct studio {
-	struct studio_subscription subscriptions[STUDIO_SUBSCRIPTIONS];
+	struct studio_subscription {
+		bool used;
+		uint32_t id, topic;
+		uint64_t number; /* of the message that was sent last */
+	} subscriptions[STUDIO_SUBSCRIPTIONS];
 	size_t next;	   /* subscription whose turn it is */
 	size_t left;	   /* of this round */
 	size_t advertised; /* topics */
 	uint64_t events_seen;
 	size_t device; /* whose diagnostics are next */
 	int64_t diagnostics_ns;
-	struct {
+	struct studio_call {
 		bool used;
 		uint32_t service, call;
 	} calls[STUDIO_CALLS + STUDIO_STOPS];

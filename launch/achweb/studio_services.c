@@ -181,9 +181,7 @@ void studio_services_call(struct client *c, struct web_actions *acts, const uint
 		fail(c, service, call, "the stop has begun; too many calls wait for its confirmation");
 		return;
 	}
-	c->studio->calls[slot].used = true;
-	c->studio->calls[slot].service = service;
-	c->studio->calls[slot].call = call;
+	c->studio->calls[slot] = (struct studio_call){ true, service, call };
 	web_action_begin(acts, &order, c->serial | (uint64_t)(slot + 1) << STUDIO_CALL_SHIFT,
 			 (struct web_action_person){ c->uid, c->who }, now_ns);
 }
