@@ -215,11 +215,6 @@ static int board_number(struct hubo_table_line *line)
 	return (int)number + (extra ? EJMC_FIRST : 0);
 }
 
-static bool comes_before(const struct hubo_board *a, int bus, int number)
-{
-	return a->bus < bus || (a->bus == bus && a->number < number);
-}
-
 /* The board, made if this is its first joint; NULL with a line if its other joints say something else of it. */
 static struct hubo_board *board_of(struct hubo_table_line *line, int number, const double *value)
 {
@@ -238,7 +233,8 @@ static struct hubo_board *board_of(struct hubo_table_line *line, int number, con
 		       motors, b->bus, b->motors);
 		return NULL;
 	}
-	while (at < t->boards_n && comes_before(&t->boards[at], bus, number))
+	while (at < t->boards_n &&
+	       (t->boards[at].bus < bus || (t->boards[at].bus == bus && t->boards[at].number < number)))
 		at++;
 	memmove(&t->boards[at + 1], &t->boards[at], (size_t)(t->boards_n++ - at) * sizeof(*t->boards));
 	for (int i = 0; i < HUBO_JOINTS; i++)

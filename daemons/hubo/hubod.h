@@ -11,6 +11,7 @@
 #include "daemons/hubo/jmc.h"
 
 #define HUBOD_HALVES 2 /* of the encoder replies of a hand */
+#define HUBOD_BIT(joint) (1ull << (joint))
 
 #define HUBOD_WANTS_STATUS 1u
 #define HUBOD_WANTS_CURRENT 2u
@@ -40,6 +41,7 @@ struct hubod_board {
 	const struct hubo_board *table;
 	enum jmc_kind kind;
 	bool active;
+	unsigned int joints[HUBO_MOTORS_MAX], joints_n; /* the active ones, by their motors */
 	unsigned int bus;
 	unsigned int halves;
 	/* rows: sent, */
@@ -178,14 +180,14 @@ enum drv_step hubod_stop(void *self, struct drv *drv, const struct drv_orders *o
 
 /* hubod_command.c */
 /* The first of the active joints of a board; DRV_ALL: it has none. */
-unsigned int hubod_first_joint(const struct hubod *h, const struct hubod_board *board);
+unsigned int hubod_first_joint(const struct hubod_board *board);
 /* -errno: the codec refused it. */
 int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc_command command, unsigned int motor,
 		  const int32_t *values);
 void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board);
 void hubod_enable_boards(struct hubod *h, struct drv *drv); /* in each cycle: those that the setting enable is about */
 /* It was on and is off; or that is over. */
-void hubod_set_off(struct hubod *h, struct drv *drv, struct hubod_board *board, bool off);
+void hubod_set_off(struct drv *drv, struct hubod_board *board, bool off);
 void hubod_quiet(struct hubod *h, int64_t until_ns); /* no references until then */
 
 /* hubod_ref.c */
@@ -212,6 +214,9 @@ extern const struct drv_verb hubod_verbs[];
 int hubod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
 /* The joints of a request, a bit each: "" all, a limb, or a joint; only active ones. */
 uint64_t hubod_joints_of(const struct hubod *h, const char *key);
+uint64_t hubod_joints_at(const struct hubod *h, const char *place); /* the same, but "all" is all, and "" none */
+/* "RHY.kp": "RHY" into place, returns "kp"; "" without a dot. */
+const char *hubod_split(char place[MSG_NAME_SIZE], const char *key);
 
 /* hubod_missed.c */
 void hubod_missed_ask(struct hubod *h, unsigned int row); /* a cycle begins; a row that is not there is ignored */

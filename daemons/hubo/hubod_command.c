@@ -3,12 +3,9 @@
 
 #define ENABLE_CYCLES 50
 
-unsigned int hubod_first_joint(const struct hubod *h, const struct hubod_board *b)
+unsigned int hubod_first_joint(const struct hubod_board *b)
 {
-	for (int m = 0; m < b->table->motors; m++)
-		if (b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].active)
-			return (unsigned int)b->table->joint[m];
-	return DRV_ALL;
+	return b->joints_n ? b->joints[0] : DRV_ALL;
 }
 
 int hubod_command(struct hubod *h, struct drv *drv, unsigned int board, enum jmc_command command, unsigned int motor,
@@ -35,13 +32,13 @@ void hubod_enable(struct hubod *h, struct drv *drv, unsigned int board)
 	h->boards[board].is_on = true; /* until its next status: a second time would end a homing */
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		h->joints[i].on |= h->joints[i].active && h->joints[i].board == board;
-	hubod_set_off(h, drv, &h->boards[board], false);
+	hubod_set_off(drv, &h->boards[board], false);
 }
 
 /* Most often it was without power, and has forgotten its zeros: to switch it on again is for a person to ask. */
-void hubod_set_off(struct hubod *h, struct drv *drv, struct hubod_board *board, bool off)
+void hubod_set_off(struct drv *drv, struct hubod_board *board, bool off)
 {
-	const unsigned int joint = hubod_first_joint(h, board);
+	const unsigned int joint = hubod_first_joint(board);
 
 	if (off && !board->off)
 		drv_fault(drv, joint, "off", "%s (%s ...) is off: home it, or activate it if its zero is right",

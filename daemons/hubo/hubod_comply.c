@@ -19,36 +19,22 @@
 #define FASTER_THAN 1.2 /* times the limit of velocity; a measured velocity is not exact */
 #define FAULT "comply"
 
-/* The active joint of a motor, or HUBO_NONE. */
-static int joint_of(const struct hubod *h, const struct hubod_board *b, unsigned int motor)
-{
-	const int joint = b->table->joint[motor];
-
-	return joint != HUBO_NONE && h->joints[joint].active ? joint : HUBO_NONE;
-}
-
 /* ---- may it be? ---- */
 
-static bool is_wanted(const struct hubod *h, const struct hubod_board *b, const struct drv_orders *orders)
+static bool is_wanted(const struct hubod_board *b, const struct drv_orders *orders)
 {
-	for (unsigned int m = 0; m < HUBO_MOTORS_MAX; m++) {
-		const int i = joint_of(h, b, m);
-
-		if (i != HUBO_NONE && orders->joint[i].mode == MSG_MODE_COMPLIANT)
+	for (unsigned int k = 0; k < b->joints_n; k++)
+		if (orders->joint[b->joints[k]].mode == MSG_MODE_COMPLIANT)
 			return true;
-	}
 	return false;
 }
 
 /* Also of a joint that is in fault, and does not follow. */
-static bool is_asked_for(const struct hubod *h, const struct hubod_board *b, const struct msg_joint_ref *ref)
+static bool is_asked_for(const struct hubod_board *b, const struct msg_joint_ref *ref)
 {
-	for (unsigned int m = 0; ref && m < HUBO_MOTORS_MAX; m++) {
-		const int i = joint_of(h, b, m);
-
-		if (i != HUBO_NONE && ref->mode[i] == MSG_MODE_COMPLIANT)
+	for (unsigned int k = 0; ref && k < b->joints_n; k++)
+		if (ref->mode[b->joints[k]] == MSG_MODE_COMPLIANT)
 			return true;
-	}
 	return false;
 }
 
@@ -70,9 +56,9 @@ static const char *why_rigid(const struct hubod *h, const struct hubod_board *b,
 /* Does a joint of the board forbid it?  Reported once. */
 static bool is_refused(const struct hubod *h, struct drv *drv, struct hubod_board *b)
 {
-	for (unsigned int m = 0; m < HUBO_MOTORS_MAX; m++) {
-		const int i = joint_of(h, b, m);
-		const char *why = i == HUBO_NONE ? NULL : why_rigid(h, b, i);
+	for (unsigned int k = 0; k < b->joints_n; k++) {
+		const int i = (int)b->joints[k];
+		const char *why = why_rigid(h, b, i);
 
 		if (!why)
 			continue;
@@ -90,30 +76,27 @@ static bool is_beyond(const struct hubod *h, struct drv *drv, struct hubod_board
 {
 	bool beyond = false;
 
-	for (unsigned int m = 0; m < HUBO_MOTORS_MAX; m++) {
-		const int i = joint_of(h, b, m);
-		const struct drv_ref_limits *l = i == HUBO_NONE ? NULL : drv_limits(drv, (unsigned int)i);
-		const struct hubod_joint *j = &h->joints[i == HUBO_NONE ? 0 : i];
-		bool outside;
+	for (unsigned int k = 0; k < b->joints_n; k++) {
+		const unsigned int i = b->joints[k];
+		const struct drv_ref_limits *l = drv_limits(drv, i);
+		const struct hubod_joint *j = &h->joints[i];
+		const bool outside = j->position_rad < l->position_min_rad || j->position_rad > l->position_max_rad;
 
-		if (!l)
-			continue;
-		outside = j->position_rad < l->position_min_rad || j->position_rad > l->position_max_rad;
 		if (!outside && fabs(j->velocity_rad_s) <= FASTER_THAN * l->velocity_rad_s)
 			continue;
-		drv_fault(drv, (unsigned int)i, FAULT, "%s cannot be compliant: %s its limits (%.3f rad, %.3f rad/s)",
-			  hubo_joint_name(i), outside ? "beyond" : "faster than", j->position_rad, j->velocity_rad_s);
+		drv_fault(drv, i, FAULT, "%s cannot be compliant: %s its limits (%.3f rad, %.3f rad/s)",
+			  hubo_joint_name((int)i), outside ? "beyond" : "faster than", j->position_rad,
+			  j->velocity_rad_s);
 		beyond = b->beyond = true;
 	}
 	return beyond;
 }
 
 /* A board stops being kept rigid when no reference asks for compliance any more. */
-static void forgive(const struct hubod *h, struct drv *drv, struct hubod_board *b)
+static void forgive(struct drv *drv, struct hubod_board *b)
 {
-	for (unsigned int m = 0; b->beyond && m < HUBO_MOTORS_MAX; m++)
-		if (joint_of(h, b, m) != HUBO_NONE)
-			drv_well(drv, (unsigned int)joint_of(h, b, m), FAULT);
+	for (unsigned int k = 0; b->beyond && k < b->joints_n; k++)
+		drv_well(drv, b->joints[k], FAULT);
 	b->beyond = b->dropped = b->refused = false;
 }
 
@@ -134,21 +117,18 @@ static bool send_duty(struct hubod *h, struct drv *drv, struct hubod_board *b, c
 	int32_t duty[JMC_MOTORS_MAX] = { 0 };
 	struct frame frame;
 
-	for (unsigned int m = 0; m < HUBO_MOTORS_MAX; m++) {
-		const int i = joint_of(h, b, m);
-		struct hubod_joint *j = &h->joints[i == HUBO_NONE ? 0 : i];
-		struct comply_at at;
+	for (unsigned int k = 0; k < b->joints_n; k++) {
+		const unsigned int i = b->joints[k];
+		struct hubod_joint *j = &h->joints[i];
+		const struct comply_at at = { .rest_rad = rest_rad(j, orders, &orders->joint[i]),
+					      .position_rad = j->position_rad,
+					      .velocity_rad_s = j->velocity_rad_s,
+					      .min_rad = drv_limits(drv, i)->position_min_rad,
+					      .max_rad = drv_limits(drv, i)->position_max_rad };
 
-		if (i == HUBO_NONE)
-			continue;
-		at = (struct comply_at){ .rest_rad = rest_rad(j, orders, &orders->joint[i]),
-					 .position_rad = j->position_rad,
-					 .velocity_rad_s = j->velocity_rad_s,
-					 .min_rad = drv_limits(drv, (unsigned int)i)->position_min_rad,
-					 .max_rad = drv_limits(drv, (unsigned int)i)->position_max_rad };
-		if (comply_duty(&duty[m], j->gains, &at))
+		if (comply_duty(&duty[j->motor], j->gains, &at))
 			return false;
-		duty[m] *= up;
+		duty[j->motor] *= up;
 		j->sent_rad = at.rest_rad;
 	}
 	return !jmc_encode_duty(&frame, b->kind, (unsigned int)b->table->number, duty, true, true) &&
@@ -161,9 +141,8 @@ static void send_here(const struct hubod *h, struct drv *drv, const struct hubod
 	int32_t counts[JMC_MOTORS_MAX] = { 0 };
 	struct frame frame;
 
-	for (unsigned int m = 0; m < HUBO_MOTORS_MAX; m++)
-		if (joint_of(h, b, m) != HUBO_NONE)
-			counts[m] = h->joints[joint_of(h, b, m)].counts;
+	for (unsigned int k = 0; k < b->joints_n; k++)
+		counts[h->joints[b->joints[k]].motor] = h->joints[b->joints[k]].counts;
 	if (b->heard_ns && !b->silent &&
 	    !jmc_encode_reference(&frame, b->kind, (unsigned int)b->table->number, counts,
 				  h->settings.second_slot == HUBOD_SECOND_REPEAT))
@@ -216,27 +195,23 @@ static void leave(struct hubod *h, struct drv *drv, struct hubod_board *b)
 }
 
 /* While it is refused a joint holds, and the place around which it would give way does not go on without it. */
-static void hold_ramps(const struct hubod *h, struct drv *drv, const struct hubod_board *b,
-		       const struct drv_orders *orders)
+static void hold_ramps(struct drv *drv, const struct hubod_board *b, const struct drv_orders *orders)
 {
-	for (unsigned int m = 0; m < HUBO_MOTORS_MAX; m++) {
-		const int i = joint_of(h, b, m);
-
-		if (i != HUBO_NONE && orders->joint[i].mode == MSG_MODE_COMPLIANT)
-			drv_not_driven(drv, (unsigned int)i, true);
-	}
+	for (unsigned int k = 0; k < b->joints_n; k++)
+		if (orders->joint[b->joints[k]].mode == MSG_MODE_COMPLIANT)
+			drv_not_driven(drv, b->joints[k], true);
 }
 
 bool hubod_comply(struct hubod *h, struct drv *drv, struct hubod_board *b, const struct drv_orders *orders, bool may)
 {
 	const bool was = b->comply == HUBOD_ENTERING || b->comply == HUBOD_COMPLIANT;
-	const bool wanted = may && b->comply != HUBOD_RETURNING && is_wanted(h, b, orders);
+	const bool wanted = may && b->comply != HUBOD_RETURNING && is_wanted(b, orders);
 	const bool on = wanted && !is_refused(h, drv, b) && !is_beyond(h, drv, b);
 
-	if (!is_asked_for(h, b, orders->ref))
-		forgive(h, drv, b);
+	if (!is_asked_for(b, orders->ref))
+		forgive(drv, b);
 	if (wanted && !on)
-		hold_ramps(h, drv, b, orders);
+		hold_ramps(drv, b, orders);
 	if (on && !was)
 		enter(h, drv, b);
 	else if (on && h->filled != b->entered)
@@ -267,9 +242,8 @@ void hubod_comply_sent(struct hubod *h, unsigned int send, const struct frame *f
 
 void hubod_comply_drop(struct hubod *h, struct hubod_board *b)
 {
-	for (unsigned int m = 0; b->comply != HUBOD_RIGID && m < HUBO_MOTORS_MAX; m++)
-		if (joint_of(h, b, m) != HUBO_NONE)
-			h->joints[joint_of(h, b, m)].driven = false; /* it is not where its reference was */
+	for (unsigned int k = 0; b->comply != HUBOD_RIGID && k < b->joints_n; k++)
+		h->joints[b->joints[k]].driven = false; /* it is not where its reference was */
 	b->dropped |= b->comply != HUBOD_RIGID;
 	b->comply = HUBOD_RIGID;
 	b->holds_left = 0;

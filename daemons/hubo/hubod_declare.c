@@ -307,6 +307,10 @@ int hubod_declare(void *self, struct drv *drv, struct error_sink *errors)
 	}
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		plan_joint(h, drv, i, errors);
+	for (struct hubod_board *b = h->boards; b < h->boards + h->boards_n; b++)
+		for (int m = 0; m < b->table->motors; m++)
+			if (b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].active)
+				b->joints[b->joints_n++] = (unsigned int)b->table->joint[m];
 	hubod_comply_declare(h, errors);
 	plan_limbs(h, drv, errors);
 	for (unsigned int i = 0; i < HUBO_SENSORS; i++) {

@@ -7,8 +7,7 @@
 #include "daemons/hubo/hubod.h"
 
 #define HOME_RAD 0.0075 /* a joint that is home is so near to 0 */
-#define BIT(joint) (1ull << (joint))
-#define RESETS_MAX 3 /* of a board in one homing: a supply that breaks down under load will not end by itself */
+#define RESETS_MAX 3	/* of a board in one homing: a supply that breaks down under load will not end by itself */
 
 enum stage { STAGE_FINGERS, STAGE_WRISTS, STAGE_NECK, STAGE_ARMS, STAGE_WAIST, STAGE_LEGS, STAGES };
 
@@ -28,16 +27,6 @@ static enum stage stage_of(int joint)
 	default:
 		return hubo_joint_name(joint)[1] == 'W' ? STAGE_WRISTS : STAGE_ARMS;
 	}
-}
-
-static uint64_t legs(void)
-{
-	uint64_t joints = 0;
-
-	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (hubo_joint_name(i) && stage_of(i) == STAGE_LEGS)
-			joints |= BIT(i);
-	return joints;
 }
 
 static int command(struct hubod *h, struct drv *drv, int joint)
@@ -60,22 +49,14 @@ static void begin_stage(struct hubod *h, struct drv *drv, int64_t now_ns)
 	home->silent_ns = 0;
 	for (int stage = 0; stage < STAGES && !home->now; stage++)
 		for (int i = 0; i < HUBO_JOINTS; i++)
-			if (home->left & BIT(i) && stage_of(i) == (enum stage)stage)
-				home->now |= BIT(i);
+			if (home->left & HUBOD_BIT(i) && stage_of(i) == (enum stage)stage)
+				home->now |= HUBOD_BIT(i);
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (home->now & BIT(i) && command(h, drv, i))
-			home->again |= BIT(i);
+		if (home->now & HUBOD_BIT(i) && command(h, drv, i))
+			home->again |= HUBOD_BIT(i);
 	home->left &= ~home->now;
 	home->began_ns = home->sent_ns = now_ns;
 	hubod_quiet(h, now_ns + h->settings.quiet_home_ns);
-}
-
-/* No command ends a homing; without control a motor stops at once. */
-static void abort_all(struct hubod *h, struct drv *drv)
-{
-	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (h->home.now & BIT(i))
-			hubod_command(h, drv, h->joints[i].board, JMC_CONTROL_OFF, 0, NULL);
 }
 
 static void end(struct hubod *h, struct drv *drv, int result, const char *words)
@@ -83,7 +64,10 @@ static void end(struct hubod *h, struct drv *drv, int result, const char *words)
 	h->home.on = false;
 	drv_homing(drv, false);
 	if (result) {
-		abort_all(h, drv);
+		/* No command ends a homing; without control a motor stops at once. */
+		for (int i = 0; i < HUBO_JOINTS; i++)
+			if (h->home.now & HUBOD_BIT(i))
+				hubod_command(h, drv, h->joints[i].board, JMC_CONTROL_OFF, 0, NULL);
 		drv_latch(drv, MSG_LATCH_HOMING_ABORTED, "homing-aborted",
 			  "%s: control is off; the request home ends it", words);
 	} else {
@@ -118,7 +102,7 @@ static const char *trouble_of(const struct hubod *h, const struct hubod_joint *j
 static bool is_silent(const struct hubod *h)
 {
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (h->home.now & BIT(i) && h->boards[h->joints[i].board].silent)
+		if (h->home.now & HUBOD_BIT(i) && h->boards[h->joints[i].board].silent)
 			return true;
 	return false;
 }
@@ -131,14 +115,14 @@ static void repeat_lost(struct hubod *h, struct drv *drv, int64_t now_ns)
 	for (int i = 0; i < HUBO_JOINTS; i++) {
 		struct hubod_board *b = &h->boards[h->joints[i].board];
 
-		if (!(h->home.again & BIT(i)) || b->silent || drv_bus_dead(drv, b->bus))
+		if (!(h->home.again & HUBOD_BIT(i)) || b->silent || drv_bus_dead(drv, b->bus))
 			continue;
-		again |= BIT(i);
+		again |= HUBOD_BIT(i);
 		b->is_on = false; /* what switches it on may be lost, too */
 	}
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (again & BIT(i) && !command(h, drv, i)) {
-			h->home.again &= ~BIT(i);
+		if (again & HUBOD_BIT(i) && !command(h, drv, i)) {
+			h->home.again &= ~HUBOD_BIT(i);
 			h->home.sent_ns = now_ns;
 		}
 }
@@ -152,8 +136,8 @@ void hubod_home_status(struct hubod *h, struct drv *drv, unsigned int board, boo
 	uint64_t joints = 0;
 
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (home->wanted & ~home->left & BIT(i) && h->joints[i].board == board)
-			joints |= BIT(i);
+		if (home->wanted & ~home->left & HUBOD_BIT(i) && h->joints[i].board == board)
+			joints |= HUBOD_BIT(i);
 	if (!home->on || !joints || driver_on || !b->home_on) {
 		b->home_on |= driver_on;
 		return;
@@ -175,8 +159,8 @@ void hubod_lost(void *self, struct drv *drv, unsigned int row, const struct fram
 	(void)drv;
 	(void)frame;
 	for (int i = 0; i < HUBO_JOINTS && h->home.on; i++)
-		if (h->home.now & BIT(i) && h->boards[h->joints[i].board].home == row && !h->joints[i].homed)
-			h->home.again |= BIT(i);
+		if (h->home.now & HUBOD_BIT(i) && h->boards[h->joints[i].board].home == row && !h->joints[i].homed)
+			h->home.again |= HUBOD_BIT(i);
 }
 
 static void watch_silence(struct hubod *h, struct drv *drv, int64_t now_ns)
@@ -207,7 +191,7 @@ void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *
 		const struct hubod_joint *j = &h->joints[i];
 		const char *trouble;
 
-		if (!(home->now & BIT(i)))
+		if (!(home->now & HUBOD_BIT(i)))
 			continue;
 		trouble = trouble_of(h, j, orders);
 		if (trouble) {
@@ -220,7 +204,7 @@ void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *
 	if (!done)
 		return;
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (home->now & BIT(i))
+		if (home->now & HUBOD_BIT(i))
 			h->joints[i].homed = true;
 	if (home->left)
 		begin_stage(h, drv, orders->now_ns);
@@ -230,13 +214,14 @@ void hubod_home_step(struct hubod *h, struct drv *drv, const struct drv_orders *
 
 int hubod_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key, int64_t now_ns)
 {
+	const uint64_t legs = hubod_joints_of(h, "lleg") | hubod_joints_of(h, "rleg");
 	uint64_t joints = hubod_joints_of(h, key);
 
 	if (!joints)
 		return drv_refuse(drv, -ENOENT, "\"%.20s\" is neither a limb nor an active joint", key);
 	if (!*key && !h->settings.hung)
-		joints &= ~legs();
-	if (joints & legs() && !h->settings.hung)
+		joints &= ~legs;
+	if (joints & legs && !h->settings.hung)
 		return drv_refuse(drv, -EPERM, "legs are homed only when the robot hangs: set hung");
 	if (hubod_comply_busy(h, drv))
 		return -EBUSY;

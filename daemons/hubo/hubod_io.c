@@ -72,44 +72,42 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 	if (jmc_decode_status(&s, b->kind, frame))
 		return;
 	b->status_known = b->is_on = true;
-	for (int m = 0; m < b->table->motors; m++) {
-		const int joint = b->table->joint[m];
-		struct hubod_joint *j = &h->joints[joint < 0 ? 0 : joint];
+	for (unsigned int k = 0; k < b->joints_n; k++) {
+		const unsigned int joint = b->joints[k];
+		struct hubod_joint *j = &h->joints[joint];
+		const uint32_t flags = s.flags[j->motor];
 		const bool open_loop = j->finger || b->comply != HUBOD_RIGID || b->holds_left;
 		const uint32_t needed = JMC_DRIVER_ON | (open_loop ? 0 : JMC_CONTROL_IS_ON);
 
-		if (joint == HUBO_NONE || !j->active)
-			continue;
-		if (s.flags[m] & JMC_FAULTS && !(j->flags & JMC_FAULTS))
-			drv_fault(drv, (unsigned int)joint, "motor", "%s: its board reports %s%s%s%s%s (status 0x%04X)",
-				  hubo_joint_name(joint), s.flags[m] & JMC_JAM ? "jam " : "",
-				  s.flags[m] & JMC_PWM_SATURATED ? "saturation " : "",
-				  s.flags[m] & JMC_BIG_ERROR ? "big error " : "",
-				  s.flags[m] & JMC_TEMPERATURE ? "temperature " : "",
-				  s.flags[m] & (JMC_ENCODER_ERROR | JMC_DRIVER_FAULT | JMC_MOTOR_FAIL_0 |
-						JMC_MOTOR_FAIL_1)
+		if (flags & JMC_FAULTS && !(j->flags & JMC_FAULTS))
+			drv_fault(drv, joint, "motor", "%s: its board reports %s%s%s%s%s (status 0x%04X)",
+				  hubo_joint_name((int)joint), flags & JMC_JAM ? "jam " : "",
+				  flags & JMC_PWM_SATURATED ? "saturation " : "",
+				  flags & JMC_BIG_ERROR ? "big error " : "",
+				  flags & JMC_TEMPERATURE ? "temperature " : "",
+				  flags & (JMC_ENCODER_ERROR | JMC_DRIVER_FAULT | JMC_MOTOR_FAIL_0 | JMC_MOTOR_FAIL_1)
 					  ? "failure"
 					  : "",
-				  s.flags[m]);
-		else if (!(s.flags[m] & JMC_FAULTS) && j->flags & JMC_FAULTS)
-			drv_well(drv, (unsigned int)joint, "motor");
-		j->flags = s.flags[m];
-		j->on = (s.flags[m] & needed) == needed;
+				  flags);
+		else if (!(flags & JMC_FAULTS) && j->flags & JMC_FAULTS)
+			drv_well(drv, joint, "motor");
+		j->flags = flags;
+		j->on = (flags & needed) == needed;
 		b->is_on &= j->on;
-		faulty |= s.flags[m] & JMC_FAULTS;
-		driver_on |= s.flags[m] & JMC_DRIVER_ON;
-		j->home = s.home[m];
-		if (s.home[m] != JMC_HOME_UNKNOWN)
-			j->homed = is_home(h, joint, s.home[m]);
+		faulty |= flags & JMC_FAULTS;
+		driver_on |= flags & JMC_DRIVER_ON;
+		j->home = s.home[j->motor];
+		if (s.home[j->motor] != JMC_HOME_UNKNOWN)
+			j->homed = is_home(h, (int)joint, s.home[j->motor]);
 	}
 	if (b->is_on)
-		hubod_set_off(h, drv, b, false);
+		hubod_set_off(drv, b, false);
 	if (!faulty)
 		hubod_home_status(h, drv, (unsigned int)(b - h->boards), driver_on);
 	if (h->home.on) /* it may end with control off; looked at afterwards */
 		return;
 	if (b->was_on && !b->is_on && !faulty) /* a motor that trips is off, too, and says why */
-		hubod_set_off(h, drv, b, true);
+		hubod_set_off(drv, b, true);
 	b->was_on = b->is_on;
 }
 
@@ -132,11 +130,12 @@ bool hubod_answer(void *self, struct drv *drv, const struct drv_ask_answer *answ
 	hubod_ask_next(h, drv, board);
 	if (jmc_decode_currents(&c, b->kind, &reply->frame))
 		return false;
-	for (int m = 0; m < b->table->motors; m++)
-		if (b->table->joint[m] != HUBO_NONE) {
-			h->joints[b->table->joint[m]].current_a = c.current_a[m];
-			h->joints[b->table->joint[m]].temperature_k = c.temperature_c + CELSIUS_K;
-		}
+	for (unsigned int k = 0; k < b->joints_n; k++) {
+		struct hubod_joint *j = &h->joints[b->joints[k]];
+
+		j->current_a = c.current_a[j->motor];
+		j->temperature_k = c.temperature_c + CELSIUS_K;
+	}
 	return false;
 }
 

@@ -17,8 +17,6 @@ const struct drv_verb hubod_verbs[] = {
 	{ 0 },
 };
 
-#define BIT(joint) (1ull << (joint))
-
 uint64_t hubod_joints_of(const struct hubod *h, const char *key)
 {
 	uint64_t joints = 0;
@@ -26,8 +24,21 @@ uint64_t hubod_joints_of(const struct hubod *h, const char *key)
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		if (h->joints[i].active &&
 		    (!*key || !strcmp(key, hubo_joint_name(i)) || !strcmp(key, hubo_limb_names[hubo_joint_limb(i)])))
-			joints |= BIT(i);
+			joints |= HUBOD_BIT(i);
 	return joints;
+}
+
+uint64_t hubod_joints_at(const struct hubod *h, const char *place)
+{
+	return *place ? hubod_joints_of(h, strcmp(place, "all") ? place : "") : 0;
+}
+
+const char *hubod_split(char place[MSG_NAME_SIZE], const char *key)
+{
+	const size_t len = strcspn(key, ".");
+
+	snprintf(place, MSG_NAME_SIZE, "%.*s", (int)len, key);
+	return key + len + (key[len] == '.');
 }
 
 static int request_activate(struct hubod *h, struct drv *drv, const char *key)
@@ -40,7 +51,7 @@ static int request_activate(struct hubod *h, struct drv *drv, const char *key)
 	if (!drv_may_move(drv)) /* the loop lets it pass: a homing would end it */
 		return drv_refuse(drv, -EPERM, "a homing was aborted: home first");
 	for (int i = 0; i < HUBO_JOINTS; i++) {
-		if (!(joints & BIT(i)) || h->joints[i].board == last)
+		if (!(joints & HUBOD_BIT(i)) || h->joints[i].board == last)
 			continue;
 		last = h->joints[i].board;
 		hubod_enable(h, drv, last);
@@ -92,7 +103,7 @@ static int command_all(struct hubod *h, struct drv *drv, uint64_t joints, enum j
 	for (int i = 0; i < HUBO_JOINTS && !status; i++) {
 		const struct hubod_joint *j = &h->joints[i];
 
-		if (!(joints & BIT(i)) || (!motors && boards & 1u << j->board))
+		if (!(joints & HUBOD_BIT(i)) || (!motors && boards & 1u << j->board))
 			continue;
 		boards |= 1u << j->board;
 		if (command == JMC_CONTROL_OFF || (command == JMC_FET && !values[0]))
@@ -106,18 +117,15 @@ static int command_all(struct hubod *h, struct drv *drv, uint64_t joints, enum j
 static int request_set(struct hubod *h, struct drv *drv, uint32_t handle, const struct msg_request *request)
 {
 	int32_t values[JMC_VALUES_MAX] = { 0 };
-	const size_t len = strcspn(request->key, ".");
-	struct jmc_command_about about;
 	char place[MSG_NAME_SIZE];
-	int command, gain, n, status;
-	uint64_t joints;
+	const char *name = hubod_split(place, request->key);
+	const int command = jmc_command_find(name), gain = comply_find(name);
+	const uint64_t joints = hubod_joints_at(h, place);
+	struct jmc_command_about about;
+	int n, status;
 
 	if (!strcmp(request->key, "home-file"))
 		return hubod_write_home(h, drv, handle, request->value);
-	snprintf(place, sizeof(place), "%.*s", (int)len, request->key);
-	joints = *place ? hubod_joints_of(h, strcmp(place, "all") ? place : "") : 0;
-	command = request->key[len] ? jmc_command_find(request->key + len + 1) : -1;
-	gain = request->key[len] ? comply_find(request->key + len + 1) : -1;
 	if (!joints)
 		return drv_refuse(drv, -ENOENT, "\"%.20s\" is neither an active joint nor a limb; write RHY.fet",
 				  place);
@@ -200,13 +208,9 @@ static int request_bias(struct hubod *h, struct drv *drv, const char *key)
 /* JOINT.comply-kp and the like; -ENOENT: it is not one of those. */
 static int get_gain(const struct hubod *h, struct drv *drv, const char *key)
 {
-	const size_t len = strcspn(key, ".");
-	const int gain = key[len] ? comply_find(key + len + 1) : -1;
 	char name[MSG_NAME_SIZE];
-	int joint;
+	const int gain = comply_find(hubod_split(name, key)), joint = hubo_joint_find(name);
 
-	snprintf(name, sizeof(name), "%.*s", (int)len, key);
-	joint = hubo_joint_find(name);
 	if (gain < 0 || joint == HUBO_NONE || !h->joints[joint].active)
 		return -ENOENT;
 	drv_why(drv, "%g", h->joints[joint].gains[gain]);
@@ -215,34 +219,29 @@ static int get_gain(const struct hubod *h, struct drv *drv, const char *key)
 
 static int request_get(struct hubod *h, struct drv *drv, uint32_t handle, const char *key)
 {
-	unsigned int sensor;
+	const unsigned int sensor = sensor_of(h, key, strlen(key));
+	unsigned int board = 0;
 
 	if (!get_gain(h, drv, key))
 		return 0;
 	if (strchr(key, '.'))
 		return hubod_read_parameter(h, drv, handle, key);
-	if (!strcmp(key, "missed")) {
+	while (board < h->boards_n && strcmp(key, h->boards[board].table->name) != 0)
+		board++;
+	if (!strcmp(key, "missed"))
 		drv_why(drv, "%llu", (unsigned long long)h->missed.all);
-		return 0;
-	}
-	if (!strcmp(key, "missed-why")) {
+	else if (!strcmp(key, "missed-why"))
 		drv_why(drv, "unsent %llu late %llu lost %llu", (unsigned long long)h->missed.unsent,
 			(unsigned long long)h->missed.late, (unsigned long long)h->missed.lost);
-		return 0;
-	}
-	for (unsigned int i = 0; i < h->boards_n; i++)
-		if (!strcmp(key, h->boards[i].table->name)) {
-			drv_why(drv, "missed %llu late %llu", (unsigned long long)h->boards[i].missed,
-				(unsigned long long)h->boards[i].late);
-			return 0;
-		}
-	sensor = sensor_of(h, key, strlen(key));
-	if (sensor < HUBO_SENSORS) {
+	else if (board < h->boards_n)
+		drv_why(drv, "missed %llu late %llu", (unsigned long long)h->boards[board].missed,
+			(unsigned long long)h->boards[board].late);
+	else if (sensor < HUBO_SENSORS)
 		drv_why(drv, "missed %llu", (unsigned long long)h->sensors[sensor].missed);
-		return 0;
-	}
-	return drv_refuse(drv, -ENOENT, "\"%.20s\" is not known; write missed, a board such as JMC0 or RFFT, or RHY.kp",
-			  key);
+	else
+		return drv_refuse(drv, -ENOENT,
+				  "\"%.20s\" is not known; write missed, a board such as JMC0 or RFFT, or RHY.kp", key);
+	return 0;
 }
 
 int hubod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)

@@ -54,7 +54,7 @@ static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board 
 	const int64_t since_ns = b->heard_ns ? b->heard_ns : h->start_ns;
 	const int64_t paused_ns = drv_paused_ns(drv, b->bus, since_ns);
 	const bool silent = now_ns - since_ns - paused_ns > h->settings.silent_after_ns && (h->up || b->heard_ns);
-	const unsigned int joint = hubod_first_joint(h, b);
+	const unsigned int joint = hubod_first_joint(b);
 
 	if (silent && !b->silent)
 		drv_fault(drv, joint, "silent", "%s (%s ...) has not replied for %lld ms", b->table->name,

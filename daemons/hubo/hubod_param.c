@@ -14,13 +14,12 @@
 #define ALL_LETTERS 0x1FF
 #define HOME_LETTERS 0xE /* B, C, D */
 #define LIMIT_STORED 3	 /* enabled, and with a new value */
-#define BIT(joint) (1ull << (joint))
 
 static void end(struct hubod *h, struct drv *drv, int result, const char *words)
 {
 	h->read.on = false;
 	if (h->read.unasked)
-		h->param.unread &= ~BIT(h->read.joint);
+		h->param.unread &= ~HUBOD_BIT(h->read.joint);
 	else
 		drv_reply(drv, h->read.handle, result, "%s", words);
 }
@@ -31,15 +30,6 @@ static void fail(struct hubod *h, struct drv *drv, const char *why)
 
 	snprintf(words, sizeof(words), "%s: %s", hubo_joint_name(h->read.joint), why);
 	end(h, drv, -EIO, words);
-}
-
-/* A read that no client waits for is put off. */
-static int begin(struct hubod *h, struct drv *drv, const struct hubod_read *read)
-{
-	if (h->read.on && !h->read.unasked)
-		return drv_refuse(drv, -EBUSY, "other parameters are under way");
-	h->read = *read;
-	return DRV_LATER;
 }
 
 /* ---- the next joint ---- */
@@ -62,7 +52,7 @@ static void next_joint(struct hubod *h, struct drv *drv)
 	struct hubod_read *r = &h->read;
 
 	r->joint = __builtin_ctzll(r->joints);
-	r->joints &= ~BIT(r->joint);
+	r->joints &= ~HUBOD_BIT(r->joint);
 	r->letters = r->left = r->home ? HOME_LETTERS : ALL_LETTERS;
 	if (r->home)
 		write_home(h, drv);
@@ -70,40 +60,46 @@ static void next_joint(struct hubod *h, struct drv *drv)
 
 /* ---- requests ---- */
 
+/* A read that no client waits for is put off. */
+static int begin(struct hubod *h, struct drv *drv, const struct hubod_read *read)
+{
+	if (h->read.on && !h->read.unasked)
+		return drv_refuse(drv, -EBUSY, "other parameters are under way");
+	h->read = *read;
+	if (read->joints)
+		next_joint(h, drv);
+	return DRV_LATER;
+}
+
 /* JOINT.all, LIMB.all, all.all */
 static int read_all(struct hubod *h, struct drv *drv, uint32_t handle, const char *place)
 {
-	const uint64_t joints = *place ? hubod_joints_of(h, strcmp(place, "all") ? place : "") : 0;
-	int status;
+	const uint64_t joints = hubod_joints_at(h, place);
 
 	if (!joints)
 		return drv_refuse(drv, -ENOENT,
 				  "\"%.20s\" is neither an active joint nor a limb; write RHY.all, rleg.all or all.all",
 				  place);
-	status = begin(h, drv,
-		       &(struct hubod_read){ .on = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
-	if (status == DRV_LATER)
-		next_joint(h, drv);
-	return status;
+	return begin(h, drv,
+		     &(struct hubod_read){ .on = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
 }
 
 /* JOINT.NAME */
 int hubod_read_parameter(struct hubod *h, struct drv *drv, uint32_t handle, const char *key)
 {
-	const size_t len = strcspn(key, ".");
-	const int parameter = jmc_parameter_find(key + len + 1);
 	char joint[MSG_NAME_SIZE];
+	const char *name = hubod_split(joint, key);
+	const int parameter = jmc_parameter_find(name);
 	uint16_t letters;
 	int at;
 
-	snprintf(joint, sizeof(joint), "%.*s", (int)len, key);
-	if (!strcmp(key + len + 1, "all"))
+	if (!strcmp(name, "all"))
 		return read_all(h, drv, handle, joint);
 	at = hubo_joint_find(joint);
 	if (at == HUBO_NONE || !h->joints[at].active)
 		return drv_refuse(drv, -ENOENT, "\"%.20s\" is not an active joint; write RHY.kp", joint);
 	if (parameter < 0)
-		return drv_refuse(drv, -ENOENT, "\"%.20s\" is not a parameter; write RHY.kp", key + len + 1);
+		return drv_refuse(drv, -ENOENT, "\"%.20s\" is not a parameter; write RHY.kp", name);
 	letters = jmc_parameter_about((unsigned int)parameter).letters;
 	return begin(h, drv,
 		     &(struct hubod_read){ .on = true,
@@ -116,24 +112,20 @@ int hubod_read_parameter(struct hubod *h, struct drv *drv, uint32_t handle, cons
 
 int hubod_write_home(struct hubod *h, struct drv *drv, uint32_t handle, const char *key)
 {
-	uint64_t joints = hubod_joints_of(h, strcmp(key, "all") ? key : "");
-	int status;
+	uint64_t joints = hubod_joints_at(h, key);
 
 	for (int i = 0; i < HUBO_JOINTS; i++)
 		if (!h->joints[i].active || !h->joints[i].table->home.line)
-			joints &= ~BIT(i);
-	if (!joints || !*key)
+			joints &= ~HUBOD_BIT(i);
+	if (!joints)
 		return drv_refuse(drv, -ENOENT,
 				  "\"%.20s\": no such joint in the home file; write all, a limb, or a joint", key);
 	if (drv_may_move(drv))
 		return drv_refuse(drv, -EBUSY,
 				  "the limits of joints would change while they move: disarm the robot first");
-	status = begin(h, drv,
-		       &(struct hubod_read){
-			       .on = true, .home = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
-	if (status == DRV_LATER)
-		next_joint(h, drv);
-	return status;
+	return begin(h, drv,
+		     &(struct hubod_read){
+			     .on = true, .home = true, .handle = handle, .parameter = HUBO_NONE, .joints = joints });
 }
 
 /* ---- reading ---- */
@@ -141,11 +133,10 @@ int hubod_write_home(struct hubod *h, struct drv *drv, uint32_t handle, const ch
 static void begin_unasked(struct hubod *h, struct drv *drv)
 {
 	for (int i = 0; i < HUBO_JOINTS; i++)
-		if (h->param.unread & BIT(i) && !h->boards[h->joints[i].board].silent) {
-			h->read = (struct hubod_read){
-				.on = true, .unasked = true, .parameter = HUBO_NONE, .joints = BIT(i)
-			};
-			next_joint(h, drv);
+		if (h->param.unread & HUBOD_BIT(i) && !h->boards[h->joints[i].board].silent) {
+			begin(h, drv,
+			      &(struct hubod_read){
+				      .on = true, .unasked = true, .parameter = HUBO_NONE, .joints = HUBOD_BIT(i) });
 			return;
 		}
 }

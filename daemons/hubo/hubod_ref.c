@@ -52,11 +52,10 @@ static bool motor_value(struct hubod *h, struct hubod_board *b, unsigned int mot
 	return true;
 }
 
-static bool board_stops(const struct hubod *h, const struct hubod_board *b, const struct drv_orders *orders)
+static bool board_stops(const struct hubod_board *b, const struct drv_orders *orders)
 {
-	for (int m = 0; m < b->table->motors; m++)
-		if (b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].active &&
-		    !orders->joint[b->table->joint[m]].stops)
+	for (unsigned int k = 0; k < b->joints_n; k++)
+		if (!orders->joint[b->joints[k]].stops)
 			return false;
 	return true;
 }
@@ -75,8 +74,8 @@ static bool send_reference(struct hubod *h, struct drv *drv, struct hubod_board 
 		return false;
 	memcpy(b->last, values, sizeof(b->last));
 	b->referred = true;
-	return !(board_stops(h, b, orders) ? drv_send_stop(drv, b->reference, &frame)
-					   : drv_send(drv, b->reference, &frame));
+	return !(board_stops(b, orders) ? drv_send_stop(drv, b->reference, &frame)
+					: drv_send(drv, b->reference, &frame));
 }
 
 /* Fingers have no position loop: without a reference they would push on as they did.  The wrist in the same frame stays
@@ -107,8 +106,8 @@ static bool is_driven(const struct hubod *h, const struct hubod_board *b)
 {
 	bool on = false;
 
-	for (int m = 0; m < b->table->motors; m++)
-		on |= b->table->joint[m] != HUBO_NONE && h->joints[b->table->joint[m]].on;
+	for (unsigned int k = 0; k < b->joints_n; k++)
+		on |= h->joints[b->joints[k]].on;
 	return on && b->status_known && !b->silent;
 }
 
@@ -128,14 +127,12 @@ bool hubod_send_references(struct hubod *h, struct drv *drv, const struct drv_or
 			b->stop_left = b->kind == JMC_HAND || b->kind == JMC_WRIST ? STOP_CYCLES : 0;
 		else if (h->up && !quiet && b->stop_left)
 			stop_fingers(h, drv, b);
-		for (int m = 0; m < b->table->motors; m++) {
-			const int joint = b->table->joint[m];
+		for (unsigned int k = 0; k < b->joints_n; k++) {
+			struct hubod_joint *j = &h->joints[b->joints[k]];
 
-			if (joint == HUBO_NONE || !h->joints[joint].active)
-				continue;
-			h->joints[joint].driven = sent && h->joints[joint].on;
-			if (!h->joints[joint].driven)
-				drv_not_driven(drv, (unsigned int)joint, true);
+			j->driven = sent && j->on;
+			if (!j->driven)
+				drv_not_driven(drv, b->joints[k], true);
 		}
 	}
 	drv_hand_over(drv);
