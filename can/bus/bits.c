@@ -1,4 +1,6 @@
-/* bits.c: the bits of a classic frame on the wire.
+/* bits.c: the bits of a frame on the wire.
+ *
+ * Classic:
  *
  *	standard: start, 11 of identifier, RTR, IDE 0, r0 0, 4 of length code, data, 15 of CRC
  *	extended: start, 11 of identifier, SRR 1, IDE 1, 18 of identifier, RTR, r1 0, r0 0, 4 of length code, data, CRC
@@ -6,8 +8,19 @@
  * and then, never stuffed: CRC delimiter, acknowledge slot and its delimiter, seven bits of end of frame, three of
  * interframe space.  After five equal bits from the start to the last of the CRC, stuff bits among them, comes one of
  * the other kind.
+ *
+ * CAN FD:
+ *
+ *	standard: start, 11 of identifier, RRS 0, IDE 0, FDF 1, res 0, BRS, ESI, 4 of length code, data
+ *	extended: start, 11 of identifier, SRR 1, IDE 1, 18 of identifier, RRS 0, FDF 1, res 0, BRS, ESI, 4, data
+ *
+ * then stuff count (3 bits, Gray code, and parity), CRC, and as in a classic frame CRC delimiter, acknowledge slot and
+ * its delimiter, seven bits of end of frame, three of interframe space.  The CRC covers the stuff bits of the data and
+ * the stuff count, not the fixed stuff bits.
  */
 #include "can/bus/bits.h"
+
+#include "config/base/ns.h"
 
 #define BITS_CRC 15
 #define BITS_POLYNOMIAL 0x4599
@@ -129,46 +142,227 @@ unsigned int bits_worst(bool extended, bool remote, unsigned int len)
 
 /* ---- the plain way: bit by bit ---- */
 
-struct bit_writer {
+struct writer {
 	uint8_t *bits;
-	bool *stuffed;
-	unsigned int n, run; /* bits; of them equal at the end */
-	unsigned int crc;
+	bool *stuffed, *fast; /* or NULL */
+	bool fast_now;
+	unsigned int n, run, stuff, fast_n;
+	unsigned int crc, polynomial, top;
+	bool crc_has_stuff; /* it covers the stuff bits */
 };
 
-static void put(struct bit_writer *line, unsigned int bit, bool stuffed)
+static void put(struct writer *w, unsigned int bit, bool stuffed)
 {
-	line->run = line->n && line->bits[line->n - 1] == bit ? line->run + 1 : 1;
-	if (line->stuffed)
-		line->stuffed[line->n] = stuffed;
-	line->bits[line->n++] = (uint8_t)bit;
+	w->run = w->n && w->bits[w->n - 1] == bit ? w->run + 1 : 1;
+	if (w->stuffed)
+		w->stuffed[w->n] = stuffed;
+	if (w->fast)
+		w->fast[w->n] = w->fast_now;
+	w->fast_n += w->fast_now;
+	w->bits[w->n++] = (uint8_t)bit;
 }
 
-static void put_stuffed(struct bit_writer *line, uint64_t value, unsigned int n)
+static void take_crc(struct writer *w, unsigned int bit)
+{
+	const bool over = (w->crc & w->top ? 1u : 0) != bit;
+
+	w->crc = (w->crc << 1 & (2 * w->top - 1)) ^ (over ? w->polynomial : 0);
+}
+
+/* A stuff bit is due before the next bit, so that none follows the last. */
+static void put_stuffed(struct writer *w, uint64_t value, unsigned int n)
 {
 	while (n--) {
-		unsigned int bit = value >> n & 1, over = line->crc >> (BITS_CRC - 1) ^ bit;
+		const unsigned int bit = value >> n & 1;
 
-		line->crc = (line->crc << 1 & 0x7fff) ^ (over ? BITS_POLYNOMIAL : 0);
-		put(line, bit, false);
-		if (line->run == 5)
-			put(line, !bit, true);
+		if (w->run == 5) {
+			const unsigned int opposite = !w->bits[w->n - 1];
+
+			w->stuff++;
+			put(w, opposite, true);
+			if (w->crc_has_stuff)
+				take_crc(w, opposite);
+		}
+		put(w, bit, false);
+		take_crc(w, bit);
 	}
 }
 
 unsigned int bits_string(uint8_t bits[BITS_MAX], bool stuffed[BITS_MAX], const struct frame *f)
 {
-	struct bit_writer line = { .bits = bits, .stuffed = stuffed };
+	struct writer w = {
+		.bits = bits, .stuffed = stuffed, .polynomial = BITS_POLYNOMIAL, .top = 1u << (BITS_CRC - 1)
+	};
 
 	if (!is_classic(f))
 		return 0;
-	put_stuffed(&line, header(f), f->id & FRAME_EXT ? BITS_HEADER_EXT : BITS_HEADER_STD);
+	put_stuffed(&w, header(f), f->id & FRAME_EXT ? BITS_HEADER_EXT : BITS_HEADER_STD);
 	for (unsigned int i = 0; i < frame_data_len(f); i++)
-		put_stuffed(&line, f->data[i], 8);
-	put_stuffed(&line, line.crc, BITS_CRC);
+		put_stuffed(&w, f->data[i], 8);
+	put_stuffed(&w, w.crc, BITS_CRC);
+	if (w.run == 5)
+		put(&w, !bits[w.n - 1], true);
 	for (unsigned int i = 0; i < BITS_TAIL; i++)
-		put(&line, 1, false);
-	return line.n;
+		put(&w, 1, false);
+	return w.n;
+}
+
+/* ---- CAN FD ---- */
+
+#define FD_HEADER_STD 17 /* up to BRS */
+#define FD_HEADER_EXT 36
+#define FAST_HEADER 5 /* ESI, length code */
+#define STUFF_COUNT 4
+#define TAIL_SLOW 9
+#define CRC21_LEN 20 /* bytes of data, and more: the longer CRC */
+
+static bool is_fd(const struct frame *f)
+{
+	return f->flags & FRAME_FD && frame_valid(f);
+}
+
+static unsigned int crc_bits(unsigned int len)
+{
+	return len < CRC21_LEN ? 17 : 21;
+}
+
+/* One in front, and one behind every four. */
+static unsigned int fixed_bits(unsigned int len)
+{
+	return 1 + (STUFF_COUNT + crc_bits(len)) / 4;
+}
+
+static uint64_t fd_header(const struct frame *f)
+{
+	const uint64_t id = frame_id(f),
+		       tail = (f->flags & FRAME_BRS ? 0x20u : 0) | (f->flags & FRAME_ESI ? 0x10u : 0) | frame_code(f);
+
+	/* ... RRS 0, FDF 1, res 0 */
+	if (f->id & FRAME_EXT)
+		return (id >> 18 << 20 | 3u << 18 | (id & 0x3ffff)) << 9 | 0x080 | tail;
+	return id << 10 | 0x080 | tail;
+}
+
+/* The opposite of the last bit before every four. */
+static void put_fixed(struct writer *w, uint64_t value, unsigned int n, unsigned int *since)
+{
+	while (n--) {
+		if (*since == 4) {
+			put(w, !w->bits[w->n - 1], true);
+			*since = 0;
+		}
+		put(w, value >> n & 1, false);
+		++*since;
+	}
+}
+
+static unsigned int stuff_count(unsigned int stuff)
+{
+	const unsigned int gray = (stuff % 8) ^ (stuff % 8) >> 1;
+
+	return gray << 1 | (unsigned int)__builtin_parity(gray);
+}
+
+static void write_frame(struct writer *w, const struct frame *f)
+{
+	const unsigned int width = crc_bits(f->len), slow = f->id & FRAME_EXT ? FD_HEADER_EXT : FD_HEADER_STD;
+	unsigned int since = 4, count;
+
+	w->top = 1u << (width - 1);
+	w->crc = w->top;
+	w->polynomial = width == 17 ? 0x1685b : 0x102899;
+	w->crc_has_stuff = true;
+	put_stuffed(w, fd_header(f) >> FAST_HEADER, slow);
+	w->fast_now = f->flags & FRAME_BRS;
+	put_stuffed(w, fd_header(f), FAST_HEADER);
+	for (unsigned int i = 0; i < f->len; i++)
+		put_stuffed(w, f->data[i], 8);
+	count = stuff_count(w->stuff);
+	for (unsigned int i = STUFF_COUNT; i--;)
+		take_crc(w, count >> i & 1);
+	put_fixed(w, count, STUFF_COUNT, &since);
+	put_fixed(w, w->crc, width, &since);
+	put(w, 1, false);
+	w->fast_now = false;
+	for (unsigned int i = 1; i < BITS_TAIL; i++)
+		put(w, 1, false);
+}
+
+unsigned int bits_fd_string(uint8_t bits[BITS_FD_MAX], bool stuffed[BITS_FD_MAX], bool fast[BITS_FD_MAX],
+			    const struct frame *f)
+{
+	struct writer w = { .bits = bits, .stuffed = stuffed, .fast = fast };
+
+	if (!is_fd(f))
+		return 0;
+	write_frame(&w, f);
+	return w.n;
+}
+
+bool bits_fd_of(struct bits_fd *bits, const struct frame *f)
+{
+	uint8_t string[BITS_FD_MAX];
+	struct writer w = { .bits = string };
+
+	*bits = (struct bits_fd){ 0 };
+	if (!is_fd(f))
+		return false;
+	write_frame(&w, f);
+	bits->fast = w.fast_n;
+	bits->slow = w.n - w.fast_n + BITS_INTERFRAME;
+	bits->stuff = w.stuff;
+	bits->fixed = fixed_bits(f->len);
+	bits->crc = w.crc;
+	return true;
+}
+
+void bits_fd_bound(struct bits_fd *bits, bool extended, bool switched, unsigned int len, bool stuffed)
+{
+	const unsigned int slow = extended ? FD_HEADER_EXT : FD_HEADER_STD, fast = FAST_HEADER + 8 * len;
+	/* The first one needs five bits, each further one four more, and a bit behind it. */
+	const unsigned int stuff = stuffed ? (slow + fast - 2) / 4 : 0, slow_stuff = stuffed ? (slow - 2) / 4 : 0;
+
+	*bits = (struct bits_fd){ .stuff = stuff, .fixed = fixed_bits(len) };
+	bits->slow = slow + slow_stuff + TAIL_SLOW + BITS_INTERFRAME;
+	bits->fast = fast + stuff - slow_stuff + STUFF_COUNT + crc_bits(len) + bits->fixed + BITS_TAIL - TAIL_SLOW;
+	if (!switched) {
+		bits->slow += bits->fast;
+		bits->fast = 0;
+	}
+}
+
+bool bits_any_of(struct bits_fd *bits, const struct frame *f)
+{
+	struct bits classic;
+
+	if (!bits_of(&classic, f))
+		return bits_fd_of(bits, f);
+	*bits = (struct bits_fd){ .slow = classic.all, .stuff = classic.stuff, .crc = classic.crc };
+	return true;
+}
+
+/* ---- time ---- */
+
+int64_t bits_fd_ns(const struct bits_rates *rates, unsigned int slow, unsigned int fast)
+{
+	const uint64_t nominal = rates->nominal, data = rates->data ? rates->data : nominal;
+	const uint64_t per_s = nominal * data;
+
+	return (int64_t)(((slow * data + fast * nominal) * NS_PER_S + per_s - 1) / per_s);
+}
+
+int64_t bits_frame_ns(const struct bits_rates *rates, uint32_t id, unsigned int len, uint8_t flags, bool stuffed)
+{
+	const bool extended = id & FRAME_EXT, remote = id & FRAME_RTR;
+	const unsigned int data = remote ? 0 : len;
+
+	struct bits_fd bits;
+
+	if (flags & FRAME_FD) {
+		bits_fd_bound(&bits, extended, flags & FRAME_BRS, frame_len_fd(len), stuffed);
+		return bits_fd_ns(rates, bits.slow, bits.fast);
+	}
+	return bits_fd_ns(rates, stuffed ? bits_worst(extended, remote, len) : (extended ? 67 : 47) + 8 * data, 0);
 }
 
 /* ---- arbitration ---- */

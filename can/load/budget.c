@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "config/base/grow.h"
 #include "config/base/ns.h"
 
@@ -192,14 +192,10 @@ static int periods_add(struct budget *b, struct budget_periods *p, int64_t ns)
 static struct bits_fd cost_of(const struct budget_bus *bus, const struct frame *f)
 {
 	struct bits_fd cost = { 0 };
-	struct bits bits;
 
-	if (bits_of(&bits, f)) {
-		cost.slow = bits.all;
-		cost.stuff = bits.stuff;
-	} else if (bus->data_bitrate && bits_fd_of(&cost, f)) {
-		cost.stuff += cost.fixed;
-	}
+	if (!(f->flags & FRAME_FD) || bus->data_bitrate)
+		bits_any_of(&cost, f);
+	cost.stuff += cost.fixed;
 	return cost;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "config/base/grow.h"
 #include "config/base/ns.h"
 

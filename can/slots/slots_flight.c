@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "can/slots/slots_inside.h"
 #include "channels/clock/clock.h"
 #include "config/base/ns.h"

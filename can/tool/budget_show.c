@@ -79,16 +79,11 @@ struct cost {
 
 static struct cost cost_of(const struct frame *f, const struct bits_rates *rates)
 {
-	struct bits_fd bits = { 0 }, worst;
-	struct bits classic;
+	struct bits_fd bits, worst = { .slow = bits_worst(f->id & FRAME_EXT, f->id & FRAME_RTR, f->len) };
 
-	if (bits_fd_of(&bits, f)) {
+	bits_any_of(&bits, f);
+	if (f->flags & FRAME_FD)
 		bits_fd_bound(&worst, f->id & FRAME_EXT, f->flags & FRAME_BRS, f->len, true);
-	} else {
-		bits_of(&classic, f);
-		bits = (struct bits_fd){ .slow = classic.all, .stuff = classic.stuff };
-		worst = (struct bits_fd){ .slow = bits_worst(f->id & FRAME_EXT, f->id & FRAME_RTR, f->len) };
-	}
 	return (struct cost){ .bits = bits.slow + bits.fast,
 			      .fast = bits.fast,
 			      .stuff = bits.stuff,

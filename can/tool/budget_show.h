@@ -2,7 +2,7 @@
 #ifndef CAN_TOOL_BUDGET_SHOW_H
 #define CAN_TOOL_BUDGET_SHOW_H
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "can/load/budget.h"
 #include "can/log/log.h"
 

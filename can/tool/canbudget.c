@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "can/bus/frame_text.h"
 #include "can/load/budget.h"
 #include "can/log/id_filter.h"

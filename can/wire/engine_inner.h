@@ -19,7 +19,7 @@
 #ifndef CAN_WIRE_ENGINE_INNER_H
 #define CAN_WIRE_ENGINE_INNER_H
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "can/bus/frame_error.h"
 #include "can/wire/engine.h"
 

@@ -29,18 +29,13 @@ static int64_t clamp(struct engine *e, struct engine_node *n, unsigned int w, in
 static bool measure(const struct engine *e, const struct engine_node *n, const struct frame *frame,
 		    struct engine_entry *entry)
 {
-	struct bits_fd fd;
-	struct bits bits;
+	struct bits_fd bits;
 
-	if (bits_of(&bits, frame)) {
-		entry->bits = (uint16_t)bits.all;
-		return true;
-	}
-	if (!e->settings.data_bitrate || n->classic || !bits_fd_of(&fd, frame))
+	if ((frame->flags & FRAME_FD && (!e->settings.data_bitrate || n->classic)) || !bits_any_of(&bits, frame))
 		return false;
-	entry->bits = (uint16_t)(fd.slow + fd.fast);
-	entry->fast = (uint16_t)fd.fast;
-	entry->fast_from = (uint16_t)(fd.slow - BITS_ACK_FROM_END - BITS_INTERFRAME);
+	entry->bits = (uint16_t)(bits.slow + bits.fast);
+	entry->fast = (uint16_t)bits.fast;
+	entry->fast_from = (uint16_t)(bits.slow - BITS_ACK_FROM_END - BITS_INTERFRAME);
 	return true;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "can/wire/hub.h"
 #include "channels/clock/clock.h"
 #include "config/base/ns.h"

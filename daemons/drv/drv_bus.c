@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "can/bus/link.h"
 #include "daemons/drv/drv_bus.h"
 

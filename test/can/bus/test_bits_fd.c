@@ -1,7 +1,7 @@
 /* test_bits_fd.c: CAN FD frames on the wire: by hand, and a second count written from the standard. */
 #include "test/lib/testcase.h"
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 
 static uint64_t seed;
 
@@ -274,6 +274,21 @@ TEST(only_valid_fd_frames_have_bits)
 }
 
 /* ---- time ---- */
+
+TEST(frames_of_both_kinds_are_counted_by_one_call)
+{
+	struct frame classic = { .id = 0x123, .len = 8 }, fd = { .id = 0x123, .len = 8, .flags = FRAME_FD | FRAME_BRS };
+	struct bits_fd any, bits;
+	struct bits slow;
+
+	TEST_ASSERT_TRUE(bits_of(&slow, &classic) && bits_any_of(&any, &classic));
+	TEST_ASSERT_TRUE(any.slow == slow.all && any.stuff == slow.stuff && any.crc == slow.crc);
+	TEST_ASSERT_TRUE(!any.fast && !any.fixed);
+	TEST_ASSERT_TRUE(bits_fd_of(&bits, &fd) && bits_any_of(&any, &fd));
+	TEST_ASSERT_EQUAL_MEMORY(&bits, &any, sizeof(any));
+	classic.id |= FRAME_ERR;
+	TEST_ASSERT_FALSE(bits_any_of(&any, &classic));
+}
 
 TEST(both_bit_rates_count)
 {

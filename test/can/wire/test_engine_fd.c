@@ -7,7 +7,7 @@
 
 #include "test/lib/testcase.h"
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "test/can/wire/test_engine_lib.h"
 
 #define FD "123##5112233"

@@ -1,7 +1,7 @@
 /* test_drv_fd.c: a driver that declares CAN FD frames.  Also for drv_declare.c. */
 #include <errno.h>
 
-#include "can/bus/bits_fd.h"
+#include "can/bus/bits.h"
 #include "daemons/drv/drv_inside.h"
 #include "test/daemons/drv/test_drv_lib.h"
 #include "test/lib/testcase.h"
