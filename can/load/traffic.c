@@ -319,7 +319,7 @@ bool traffic_clash(const struct traffic_row *a, const struct traffic_row *b)
 
 /* ---- what if ---- */
 
-/* The same rows, and room for more; without results. */
+/* The same rows, and room for more; without results.  0, or -ENOMEM: some of them. */
 static int copy(struct traffic *to, const struct traffic *from)
 {
 	*to = *from;
@@ -328,10 +328,8 @@ static int copy(struct traffic *to, const struct traffic *from)
 	to->rows = NULL;
 	to->rows_n = to->rows_room = 0;
 	for (size_t i = 0; i < from->rows_n; i++)
-		if (traffic_add(to, &from->rows[i])) {
-			traffic_free(to);
+		if (traffic_add(to, &from->rows[i]))
 			return -ENOMEM;
-		}
 	return 0;
 }
 
@@ -352,7 +350,17 @@ static uint32_t last_id(const struct traffic *traffic, unsigned int bus)
 	return id;
 }
 
-/* 1, 0 or -ENOMEM */
+/* Does the bus fit after the change?  1, 0 or -ENOMEM.  with is a copy, whose rows are freed here. */
+static int fits_after(struct traffic *with, unsigned int bus, int status)
+{
+	if (!status)
+		status = traffic_solve(with);
+	if (!status)
+		status = traffic_fits(with, bus);
+	traffic_free(with);
+	return status;
+}
+
 static int fits_with(const struct traffic *traffic, unsigned int bus, int64_t period_ns, int modules)
 {
 	const uint32_t id = last_id(traffic, bus);
@@ -366,21 +374,14 @@ static int fits_with(const struct traffic *traffic, unsigned int bus, int64_t pe
 				   .answered = true,
 				   .reply_id = id };
 	struct traffic with;
-	int fits = copy(&with, traffic);
+	int status = copy(&with, traffic);
 
-	if (fits)
-		return fits;
 	with.drivers_n -= with.drivers_n == TRAFFIC_DRIVERS_MAX;
 	row.driver = (unsigned int)with.drivers_n;
 	with.drivers[with.drivers_n++] = (struct traffic_driver){ .tick_ns = period_ns };
-	for (int i = 0; i < modules && !fits; i++)
-		fits = traffic_add(&with, &row);
-	if (!fits)
-		fits = traffic_solve(&with);
-	if (!fits)
-		fits = traffic_fits(&with, bus);
-	traffic_free(&with);
-	return fits;
+	for (int i = 0; i < modules && !status; i++)
+		status = traffic_add(&with, &row);
+	return fits_after(&with, bus, status);
 }
 
 int traffic_room(const struct traffic *traffic, unsigned int bus, int64_t period_ns)
@@ -398,33 +399,22 @@ int traffic_room(const struct traffic *traffic, unsigned int bus, int64_t period
 	return room;
 }
 
-/* Periods of a driver, and the deadlines that follow them. */
-static void slow_down(struct traffic *traffic, unsigned int driver, unsigned int times)
+/* With longer periods of a driver, and the deadlines that follow them. */
+static int fits_slower(const struct traffic *traffic, unsigned int bus, unsigned int driver, unsigned int times)
 {
-	traffic->drivers[driver].tick_ns *= times;
-	for (size_t i = 0; i < traffic->rows_n; i++) {
-		struct traffic_row *row = &traffic->rows[i];
+	struct traffic with;
+	const int status = copy(&with, traffic);
+
+	with.drivers[driver].tick_ns *= times;
+	for (size_t i = 0; i < with.rows_n; i++) {
+		struct traffic_row *row = &with.rows[i];
 
 		if (row->driver != driver)
 			continue;
 		row->deadline_ns *= row->deadline_ns == row->period_ns ? times : 1;
 		row->period_ns *= times;
 	}
-}
-
-static int fits_slower(const struct traffic *traffic, unsigned int bus, unsigned int driver, unsigned int times)
-{
-	struct traffic with;
-	int fits = copy(&with, traffic);
-
-	if (fits)
-		return fits;
-	slow_down(&with, driver, times);
-	fits = traffic_solve(&with);
-	if (!fits)
-		fits = traffic_fits(&with, bus);
-	traffic_free(&with);
-	return fits;
+	return fits_after(&with, bus, status);
 }
 
 double traffic_load(const struct traffic *traffic, unsigned int bus, unsigned int driver)

@@ -13,8 +13,7 @@
 #include "config/base/num.h"
 #include "config/settings/program.h"
 
-#define LEAD_NS 1000000	   /* from the opening to the first frame */
-#define FILE_MAX (1 << 20) /* of --frames */
+#define LEAD_NS 1000000 /* from the opening to the first frame */
 /* achstart arms some 20 to 40 ms after everything is reported ready.  Around that moment the level is not that of the
  * recording. */
 #define ARMING_NS 30000000
@@ -25,20 +24,16 @@
 
 static int read_frames(struct replay_live *c, const char *path)
 {
-	char *text = malloc(FILE_MAX);
 	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t len = file ? getdelim(&text, &room, '\0', file) : -1;
 	int status = 0;
-	size_t len;
 
-	if (!text || !file) {
+	if (!file || ferror(file))
 		status = program_fail("--frames: %s: %s", path, strerror(errno));
-	} else {
-		len = fread(text, 1, FILE_MAX, file);
-		if (ferror(file) || len == FILE_MAX)
-			status = program_fail("--frames: %s: %s", path, ferror(file) ? strerror(errno) : "too long");
-		else if (replay_match_rules_read(&c->rules, path, text, len, &program_errors))
-			status = EXIT_WRONG;
-	}
+	else if (replay_match_rules_read(&c->rules, path, text, len < 0 ? 0 : (size_t)len, &program_errors))
+		status = EXIT_WRONG;
 	if (file)
 		fclose(file);
 	free(text);

@@ -16,23 +16,18 @@
 
 /* ---- reading ---- */
 
+/* All of it: JSON has no zero.  NULL: it cannot be read. */
 static char *read_all(FILE *from, size_t *len)
 {
-	size_t room = 0;
 	char *text = NULL;
+	size_t room = 0;
+	const ssize_t n = getdelim(&text, &room, '\0', from);
 
-	*len = 0;
-	do {
-		char *more = *len + 4096 > room ? realloc(text, room = 2 * room + 65536) : text;
-
-		if (!more) {
-			free(text);
-			return NULL;
-		}
-		text = more;
-		*len += fread(text + *len, 1, room - *len, from);
-	} while (!feof(from) && !ferror(from));
-	return text;
+	*len = n < 0 ? 0 : (size_t)n;
+	if (!ferror(from))
+		return text;
+	free(text);
+	return NULL;
 }
 
 static int take(struct traffic *traffic, const char *name, const char *text, size_t len)
@@ -47,7 +42,7 @@ static int take_file(struct traffic *traffic, const char *path)
 	char *text = from ? read_all(from, &len) : NULL;
 	int status;
 
-	if (!text || ferror(from))
+	if (!text)
 		status = program_fail("%s: %s", path, strerror(errno));
 	else
 		status = take(traffic, path, text, len);
