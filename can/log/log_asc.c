@@ -29,6 +29,9 @@
 #define FLAG_REMOTE 0x0010
 #define FLAG_FD 0x1000
 
+#define HOUR_NS (3600 * NS_PER_S)
+#define HALF_DAY_NS (12 * HOUR_NS)
+
 /* ---- is it one? ---- */
 
 /* "0.1 1 123 Rx ..." or "0.1 CANFD 1 Rx ..." */
@@ -67,50 +70,34 @@ static int month_of(struct log_text word)
 	return -1;
 }
 
-static bool two_digits(struct log_text *t, char after, uint32_t max, int *number)
-{
-	struct log_text part = { t->at, memchr(t->at, after, (size_t)(t->end - t->at)) };
-	uint32_t n;
-
-	if (!part.end || !log_number(part, 10, max, &n))
-		return false;
-	*number = (int)n;
-	t->at = part.end + 1;
-	return true;
-}
-
 /* "Fri Jul 10 06:17:32.249 pm 2015": 0 if it is something else. */
 static int64_t date_ns(struct log_text line)
 {
-	struct log_text month, clock, word;
-	struct tm wall = { .tm_mon = -1 };
-	int64_t seconds_ns;
+	struct log_text word;
+	struct tm wall = { 0 };
 	uint32_t day, year;
+	int64_t ns;
 
 	log_word(&line);
-	month = log_word(&line);
-	wall.tm_mon = month_of(month);
+	wall.tm_mon = month_of(log_word(&line));
 	if (wall.tm_mon < 0 || !log_number(log_word(&line), 10, 31, &day))
 		return 0;
-	clock = log_word(&line);
-	if (!two_digits(&clock, ':', 23, &wall.tm_hour) || !two_digits(&clock, ':', 59, &wall.tm_min) ||
-	    !log_time(&clock, NS_PER_S, &seconds_ns) || clock.at != clock.end || seconds_ns >= 61 * NS_PER_S)
+	if (!log_clock(log_word(&line), 23, 61, &ns))
 		return 0;
 	word = log_word(&line);
 	if (log_is(word, "am") || log_is(word, "pm")) {
 		/* Some write 14:00 pm. */
-		if (log_is(word, "pm") && wall.tm_hour < 12)
-			wall.tm_hour += 12;
-		else if (log_is(word, "am") && wall.tm_hour == 12)
-			wall.tm_hour = 0;
+		if (log_is(word, "pm") && ns < HALF_DAY_NS)
+			ns += HALF_DAY_NS;
+		else if (log_is(word, "am") && ns >= HALF_DAY_NS && ns < HALF_DAY_NS + HOUR_NS)
+			ns -= HALF_DAY_NS;
 		word = log_word(&line);
 	}
 	if (!log_number(word, 10, 2200, &year) || year < 1970)
 		return 0;
 	wall.tm_mday = (int)day;
 	wall.tm_year = (int)year - 1900;
-	wall.tm_sec = (int)(seconds_ns / NS_PER_S);
-	return log_local_ns(wall, seconds_ns % NS_PER_S);
+	return log_local_ns(wall, ns);
 }
 
 static const char *read_header(struct log *log, struct log_text line)

@@ -103,9 +103,7 @@ static const char *csv_line(struct log *log, struct log_record *r, struct log_te
 		return "a line has 7 fields: " HEADER;
 	for (size_t i = 0; i < FIELDS; i++)
 		f[i] = field(&line);
-	memset(&r->frame, 0, sizeof(r->frame));
-	r->direction = 0;
-	strcpy(r->bus, "can0");
+	log_clear(r);
 	if (!read_time(f[0], &r->t_ns))
 		return "not a time: it is seconds, such as 1483389946.197";
 	if (!log_begins(f[1], "0x") || !log_number((struct log_text){ f[1].at + 2, f[1].end }, 16, UINT32_MAX, &id))

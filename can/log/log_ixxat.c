@@ -52,27 +52,13 @@ static bool read_field(struct log_text *line, struct log_text *f)
 /* 00:30:06.866; the comma may be the decimal one. */
 static bool read_time(struct log_text f, int64_t *ns)
 {
-	uint32_t part[2];
-	char text[32];
-	struct log_text rest;
-	char *comma;
+	char text[32], *comma;
 
-	for (size_t i = 0; i < 2; i++) {
-		const char *colon = memchr(f.at, ':', (size_t)(f.end - f.at));
-
-		if (!colon || !log_number((struct log_text){ f.at, colon }, 10, i ? 59 : HOURS_MAX, &part[i]))
-			return false;
-		f.at = colon + 1;
-	}
 	snprintf(text, sizeof(text), "%.*s", (int)(f.end - f.at), f.at);
 	comma = strchr(text, ',');
 	if (comma)
 		*comma = '.';
-	rest = (struct log_text){ text, text + strlen(text) };
-	if (!log_time(&rest, NS_PER_S, ns) || rest.at != rest.end || *ns >= 60 * NS_PER_S)
-		return false;
-	*ns += (part[0] * INT64_C(3600) + part[1] * INT64_C(60)) * NS_PER_S;
-	return true;
+	return log_clock((struct log_text){ text, text + strlen(text) }, HOURS_MAX, 60, ns);
 }
 
 static const char *read_remote(struct frame *f, struct log_text text)
@@ -118,9 +104,7 @@ static const char *ixxat_line(struct log *log, struct log_record *r, struct log_
 	for (size_t i = 0; i < FIELDS; i++)
 		if (!read_field(&line, &f[i]))
 			return "a line has 5 fields in quotes: time, identifier, format, flags, data";
-	memset(&r->frame, 0, sizeof(r->frame));
-	r->direction = 0;
-	strcpy(r->bus, "can0");
+	log_clear(r);
 	if (!read_time(f[0], &r->t_ns))
 		return "not a time: it is hours, minutes and seconds, such as 00:30:06.866";
 	if (f[1].end - f[1].at > 5 && log_begins((struct log_text){ f[1].end - 5, f[1].end }, "Error"))

@@ -79,6 +79,23 @@ bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns)
 	return true;
 }
 
+bool log_clock(struct log_text text, uint32_t hours_max, unsigned int seconds, int64_t *ns)
+{
+	uint32_t part[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *colon = memchr(text.at, ':', (size_t)(text.end - text.at));
+
+		if (!colon || !log_number((struct log_text){ text.at, colon }, 10, i ? 59 : hours_max, &part[i]))
+			return false;
+		text.at = colon + 1;
+	}
+	if (!log_time(&text, NS_PER_S, ns) || text.at != text.end || *ns >= seconds * NS_PER_S)
+		return false;
+	*ns += (part[0] * INT64_C(3600) + part[1] * INT64_C(60)) * NS_PER_S;
+	return true;
+}
+
 int log_stamp(const char *text, int64_t *ns)
 {
 	struct log_text t = { text, text + strlen(text) };
@@ -87,6 +104,13 @@ int log_stamp(const char *text, int64_t *ns)
 }
 
 /* ---- pieces of a record ---- */
+
+void log_clear(struct log_record *r)
+{
+	memset(&r->frame, 0, sizeof(r->frame));
+	r->direction = 0;
+	memcpy(r->bus, "can0", sizeof("can0"));
+}
 
 const char *log_set_name(struct log_record *r, struct log_text name)
 {
@@ -182,11 +206,13 @@ const char *log_set_error(struct log_record *r)
 	return NULL;
 }
 
-int64_t log_local_ns(struct tm wall, int64_t fraction_ns)
+int64_t log_local_ns(struct tm day, int64_t clock_ns)
 {
 	time_t s;
 
-	wall.tm_isdst = -1;
-	s = mktime(&wall);
-	return s < 0 || s > INT64_MAX / NS_PER_S - 1 ? 0 : s * NS_PER_S + fraction_ns;
+	day.tm_isdst = -1;
+	day.tm_hour += (int)(clock_ns / NS_PER_S / 3600);
+	day.tm_sec += (int)(clock_ns / NS_PER_S % 3600);
+	s = mktime(&day);
+	return s < 0 || s > INT64_MAX / NS_PER_S - 1 ? 0 : s * NS_PER_S + clock_ns % NS_PER_S;
 }

@@ -75,7 +75,13 @@ bool log_number(struct log_text word, unsigned int base, uint32_t max, uint32_t 
 /* Takes "12.345" off the line; unit_ns is a second's or a millisecond's.  Fractions of a nanosecond are dropped. */
 bool log_time(struct log_text *t, int64_t unit_ns, int64_t *ns);
 
+/* All of the text is hours, at most hours_max, minutes, and less than a minute's seconds, 60 or with leap seconds 61:
+ * 06:17:32.249. */
+bool log_clock(struct log_text text, uint32_t hours_max, unsigned int seconds, int64_t *ns);
+
 /* ---- pieces of a record: NULL, or the reason ---- */
+
+void log_clear(struct log_record *r); /* a frame of can0 whose direction is not known */
 
 const char *log_set_name(struct log_record *r, struct log_text name);	/* of the interface */
 const char *log_set_bus(struct log_record *r, struct log_text channel); /* from 1 */
@@ -90,7 +96,7 @@ const char *log_set_error(struct log_record *r);				  /* an error on the bus; al
 /* A frame of SocketCAN as pcap has it, cut by nothing: len bytes. */
 const char *log_set_socketcan(struct log_record *r, const unsigned char *bytes, size_t len);
 
-/* The epoch's time of a wall clock, or 0 if it is not valid. */
-int64_t log_local_ns(struct tm wall, int64_t fraction_ns);
+/* The epoch's time of a day and what its wall clock shows, or 0 if there is none. */
+int64_t log_local_ns(struct tm day, int64_t clock_ns);
 
 #endif

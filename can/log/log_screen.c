@@ -51,19 +51,15 @@ static const char *screen_refuse(struct log_text line)
 static bool read_date(struct log_text t, int64_t *ns)
 {
 	struct tm wall = { 0 };
-	struct log_text seconds;
 	const char *rest;
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.*s", (int)(t.end - t.at), t.at);
-	rest = strptime(text, "%Y-%m-%d %H:%M:", &wall);
-	if (!rest || wall.tm_year < 70 || wall.tm_year > 300)
+	rest = strptime(text, "%Y-%m-%d ", &wall);
+	if (!rest || wall.tm_year < 70 || wall.tm_year > 300 ||
+	    !log_clock((struct log_text){ rest, text + strlen(text) }, 23, 61, ns))
 		return false;
-	seconds = (struct log_text){ rest, text + strlen(text) };
-	if (!log_time(&seconds, NS_PER_S, ns) || seconds.at != seconds.end || *ns >= 61 * NS_PER_S)
-		return false;
-	wall.tm_sec = (int)(*ns / NS_PER_S);
-	*ns = log_local_ns(wall, *ns % NS_PER_S);
+	*ns = log_local_ns(wall, *ns);
 	return true;
 }
 
@@ -230,8 +226,7 @@ static const char *screen_line(struct log *log, struct log_record *r, struct log
 	if (!read_stamp(&line, &ns))
 		return "not a time: it is seconds in brackets, such as (1794892482.259474), or a date";
 	wrong = set_time(log, r, ns);
-	memset(&r->frame, 0, sizeof(r->frame));
-	r->direction = 0;
+	log_clear(r);
 	wrong = wrong ? wrong : set_bus(r, log_word(&line));
 	wrong = wrong ? wrong : read_id(&r->frame, read_extra(r, &line));
 	wrong = wrong ? wrong : read_length(&r->frame, log_word(&line));

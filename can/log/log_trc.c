@@ -239,9 +239,7 @@ static const char *trc_line(struct log *log, struct log_record *r, struct log_te
 
 	if (*line.at == ';')
 		return read_header(log, line);
-	memset(&r->frame, 0, sizeof(r->frame));
-	r->direction = 0;
-	strcpy(r->bus, "can0");
+	log_clear(r);
 	for (const char *column = *log->of.columns ? log->of.columns : versions[0].columns; !wrong && *column != 'D';
 	     column++) {
 		struct log_text word;
