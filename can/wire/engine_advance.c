@@ -108,9 +108,7 @@ static void short_step(struct engine *e, int w)
 		wire->shorted = false;
 		return;
 	}
-	for (ENGINE_EACH(i, listeners))
-		if (engine_node_passive(e, i))
-			listeners &= ~ENGINE_BIT(i);
+	listeners &= ~engine_node_passives(e, listeners);
 	for (ENGINE_EACH(i, senders)) {
 		if (wire->short_begun)
 			engine_errors_tx(e, i, 8, t_ns);

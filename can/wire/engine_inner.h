@@ -93,7 +93,12 @@ static inline bool engine_node_passive(const struct engine *e, int node)
 	return e->node[node].tx_errors >= ENGINE_PASSIVE || e->node[node].rx_errors >= ENGINE_PASSIVE;
 }
 
-bool engine_node_any_active(const struct engine *e, uint32_t nodes);
+uint32_t engine_node_passives(const struct engine *e, uint32_t nodes); /* those of the nodes that are */
+static inline bool engine_node_any_active(const struct engine *e, uint32_t nodes)
+{
+	return engine_node_passives(e, nodes) != nodes;
+}
+
 /* The entry that the node sends in this attempt. */
 static inline const struct engine_entry *engine_node_sends(const struct engine *e, const struct engine_attempt *a,
 							   int node)

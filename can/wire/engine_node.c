@@ -23,12 +23,12 @@ bool engine_node_exists(const struct engine *e, int node)
 	return node >= 0 && node < ENGINE_NODES && e->nodes & ENGINE_BIT(node);
 }
 
-bool engine_node_any_active(const struct engine *e, uint32_t nodes)
+uint32_t engine_node_passives(const struct engine *e, uint32_t nodes)
 {
 	for (ENGINE_EACH(i, nodes))
 		if (!engine_node_passive(e, i))
-			return true;
-	return false;
+			nodes &= ~ENGINE_BIT(i);
+	return nodes;
 }
 
 static void put(uint32_t *set, int node, bool in)

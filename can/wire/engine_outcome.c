@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "config/base/num.h"
+
 /* ---- chance ---- */
 
 /* A hash of seed, frame and purpose: an attempt that is worked out twice comes out the same, and one fault does not
@@ -35,19 +37,6 @@ static void ends(struct engine_attempt *a, enum engine_end end, unsigned int bit
 	a->end = end;
 	a->bit = bit;
 	a->length = flags_end + 1 + ENGINE_DELIMITER + BITS_INTERFRAME;
-}
-
-static uint32_t passives(const struct engine *e, uint32_t nodes)
-{
-	for (ENGINE_EACH(i, nodes))
-		if (!engine_node_passive(e, i))
-			nodes &= ~ENGINE_BIT(i);
-	return nodes;
-}
-
-static unsigned int most(unsigned int a, unsigned int b)
-{
-	return a > b ? a : b;
 }
 
 /* A passive node's flag is over when it has seen six equal bits.  It begins behind the bit in which the node found the
@@ -105,19 +94,19 @@ static void collide(const struct engine *e, struct engine_attempt *a, uint32_t l
 	end = at + ENGINE_FLAG;
 	heard = engine_detect_after_flag(&streams[__builtin_ctz(a->sending & ~a->first)], at, 0, 0);
 	if (engine_node_any_active(e, listeners))
-		end = most(end, heard + ENGINE_FLAG);
+		end = (unsigned int)num_max(end, heard + ENGINE_FLAG);
 	/* The others find it when they next send a recessive bit, listeners when six bits are equal. */
 	for (ENGINE_EACH(i, a->sending & ~a->first)) {
 		found[i] = at + 1;
 		while (found[i] < streams[i].n && !streams[i].bits[found[i]])
 			found[i]++;
 		if (!engine_node_passive(e, i))
-			end = most(end, found[i] + ENGINE_FLAG);
+			end = (unsigned int)num_max(end, found[i] + ENGINE_FLAG);
 	}
 	for (ENGINE_EACH(i, a->sending & ~a->first))
 		if (engine_node_passive(e, i))
 			flags_late(a, ENGINE_BIT(i), found[i], end);
-	flags_late(a, passives(e, listeners), heard, end);
+	flags_late(a, engine_node_passives(e, listeners), heard, end);
 	ends(a, ENGINE_END_BIT, at, end);
 }
 
@@ -144,7 +133,7 @@ static uint32_t still_there(const struct engine *e, struct engine_attempt *a, co
 		} else if (!engine_detect_arbitrating(&other, f, next)) {
 			a->still |= ENGINE_BIT(i);
 			if (!engine_node_passive(e, i))
-				*end = most(*end, next + ENGINE_FLAG);
+				*end = (unsigned int)num_max(*end, next + ENGINE_FLAG);
 		}
 	}
 	a->still |= same;
@@ -194,8 +183,8 @@ static void flip(const struct engine *e, struct engine_attempt *a, uint32_t list
 		flag = !engine_node_any_active(e, a->sending | same);
 		found = engine_detect_after_flag(&stream, at, seen, flag);
 		if (engine_node_any_active(e, listeners))
-			end = most(end, found + ENGINE_FLAG);
-		flags_late(a, passives(e, listeners), found, end);
+			end = (unsigned int)num_max(end, found + ENGINE_FLAG);
+		flags_late(a, engine_node_passives(e, listeners), found, end);
 		if (flag && a->late)
 			a->late_bits = found - at; /* no node sends a dominant one */
 		if (seen)
@@ -219,7 +208,7 @@ static void acknowledge(const struct engine *e, struct engine_attempt *a, uint32
 		/* Listeners with a wrong CRC see the sender's flag one bit later, or send theirs then. */
 		const unsigned int end = slot + ENGINE_FLAG + engine_node_any_active(e, a->deaf);
 
-		flags_late(a, passives(e, a->deaf), slot + 1, end);
+		flags_late(a, engine_node_passives(e, a->deaf), slot + 1, end);
 		if (a->late && !engine_node_any_active(e, a->sending))
 			a->late_bits = 1;
 		if (a->dropped) {
@@ -233,7 +222,7 @@ static void acknowledge(const struct engine *e, struct engine_attempt *a, uint32
 		const unsigned int first = n - ENGINE_EOF;
 		const unsigned int end = first + ENGINE_FLAG - 1 + engine_node_any_active(e, others);
 
-		flags_late(a, passives(e, others), first, end);
+		flags_late(a, engine_node_passives(e, others), first, end);
 		ends(a, ENGINE_END_CRC, first, end);
 	} else {
 		/* Passive nodes that found an error alone take the end of frame for their flag, and only then their
@@ -274,10 +263,12 @@ static void open_end(const struct engine *e, struct engine_attempt *a, uint32_t 
 
 	for (ENGINE_EACH(i, a->senders))
 		if (!engine_node_passive(e, i))
-			climb = most(climb, (unsigned int)(ENGINE_PASSIVE - e->node[i].tx_errors + 7) / 8 - 1);
+			climb = (unsigned int)num_max(
+				climb, (unsigned int)(ENGINE_PASSIVE - e->node[i].tx_errors + 7) / 8 - 1);
 	for (ENGINE_EACH(i, bit ? listeners : 0))
 		if (!engine_node_passive(e, i))
-			climb = most(climb, (unsigned int)(ENGINE_PASSIVE - e->node[i].rx_errors - 1 + 7) / 8);
+			climb = (unsigned int)num_max(
+				climb, (unsigned int)(ENGINE_PASSIVE - e->node[i].rx_errors - 1 + 7) / 8);
 	ends(a, ENGINE_END_OPEN, bit, bit + climb + ENGINE_FLAG);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "can/wire/engine_inner.h"
 #include "config/base/ns.h"
+#include "config/base/num.h"
 
 struct engine_instant engine_time_at(int64_t ns)
 {
@@ -57,19 +58,14 @@ int64_t engine_time_bits(const struct engine *e, struct engine_instant from, str
 
 /* ---- frames ---- */
 
-static unsigned int least(unsigned int a, unsigned int b)
-{
-	return a < b ? a : b;
-}
-
 /* Fast ones among the first bits. */
 static unsigned int fast_bits(const struct engine_attempt *a, unsigned int bits)
 {
 	const unsigned int from = a->entry.fast_from;
 
 	if (a->end != ENGINE_END_GOOD)
-		bits = least(bits, a->bit + 1);
-	return bits <= from ? 0 : least(bits - from, a->entry.fast);
+		bits = (unsigned int)num_min(bits, a->bit + 1);
+	return bits <= from ? 0 : (unsigned int)num_min(bits - from, a->entry.fast);
 }
 
 struct engine_instant engine_time_frame(const struct engine *e, const struct engine_attempt *a, unsigned int bit)
