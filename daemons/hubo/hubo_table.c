@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,11 +79,29 @@ struct hubo_table_line {
 struct column {
 	const char *name;
 	double min, max;
-	enum { WHOLE, REAL, WORD } kind;
+	enum {
+		WORD,
+		WHOLE,
+		FLAG,
+		COUNT,
+		REAL
+	} kind; /* in the row: nothing, int, bool, and two doubles; COUNT is whole */
+	size_t at;
 };
+#define COLUMNS(columns) columns, sizeof(columns) / sizeof(*(columns))
 
-/* The numbers of the line into values, by column; says what is wrong and returns false. */
-static bool values(struct hubo_table_line *line, const struct column *columns, size_t columns_n, double *value)
+static void store(void *at, int kind, double value)
+{
+	if (kind == WHOLE)
+		*(int *)at = (int)value;
+	else if (kind == FLAG)
+		*(bool *)at = value != 0;
+	else
+		*(double *)at = value;
+}
+
+/* The numbers of the line into its row; says what is wrong and returns false. */
+static bool read_row(struct hubo_table_line *line, const struct column *columns, size_t columns_n, void *row)
 {
 	const unsigned int before = line->errors->count;
 	char quoted[TEXT_QUOTED_MAX];
@@ -99,14 +118,17 @@ static bool values(struct hubo_table_line *line, const struct column *columns, s
 	for (size_t i = 0; i < columns_n; i++) {
 		const struct column *c = &columns[i];
 		const char *word = line->words[i];
+		double value;
 
 		if (c->kind == WORD)
 			continue;
-		if (text_real(word, &value[i]) || (c->kind == WHOLE && value[i] != trunc(value[i])))
+		if (text_real(word, &value) || (c->kind != REAL && value != trunc(value)))
 			refuse(line, "%s: %s is not a %s", c->name, text_quote(quoted, word),
-			       c->kind == WHOLE ? "whole number" : "number");
-		else if (value[i] < c->min || value[i] > c->max)
+			       c->kind == REAL ? "number" : "whole number");
+		else if (value < c->min || value > c->max)
 			refuse(line, "%s: %s is not between %.10g and %.10g", c->name, word, c->min, c->max);
+		else
+			store((char *)row + c->at, c->kind, value);
 	}
 	return line->errors->count == before;
 }
@@ -160,42 +182,32 @@ static int named(struct hubo_table_line *line, const char *const *names, int n, 
 
 /* ---- joints ---- */
 
-enum {
-	MOTOR = 1,
-	REFERENCE_ENCODER,
-	DRIVE,
-	DRIVEN,
-	HARMONIC,
-	ENCODER,
-	DIRECTION,
-	BOARD,
-	ACTIVE,
-	BUS,
-	MOTORS,
-	KP,
-	KD,
-	PWM_MAX,
-	ZEROED,
+struct joint_line {
+	struct hubo_joint joint;
+	int reference_encoder, bus, motors;
 };
 
+#define BOARD 8 /* column */
+#define AT(member) offsetof(struct joint_line, member)
 static const struct column joint_columns[] = {
-	{ "name", 0, 0, WORD },
-	[MOTOR] = { "motNo", 0, HUBO_MOTORS_MAX - 1, WHOLE },
-	[REFERENCE_ENCODER] = { "refEnc", 0, INT32_MAX, WHOLE },
-	[DRIVE] = { "drive", 1, 10000, WHOLE },
-	[DRIVEN] = { "driven", 1, 10000, WHOLE },
-	[HARMONIC] = { "harm", 1, 10000, WHOLE },
-	[ENCODER] = { "enc", 1, 65535, WHOLE },
-	[DIRECTION] = { "dir", -1, 1, WHOLE },
-	[BOARD] = { "jmc", 0, 0, WORD },
-	[ACTIVE] = { "active", 0, 1, WHOLE },
-	[BUS] = { "can", 0, HUBO_BUSES - 1, WHOLE },
-	[MOTORS] = { "numMot", 1, HUBO_MOTORS_MAX, WHOLE },
-	[KP] = { "kp", 0, 10000, REAL },
-	[KD] = { "kd", 0, 10000, REAL },
-	[PWM_MAX] = { "maxPWM", 0, 100, REAL },
-	[ZEROED] = { "zeroed", 0, 2, WHOLE },
+	{ "name", 0, 0, WORD, 0 },
+	{ "motNo", 0, HUBO_MOTORS_MAX - 1, WHOLE, AT(joint.motor) },
+	{ "refEnc", 0, INT32_MAX, WHOLE, AT(reference_encoder) },
+	{ "drive", 1, 10000, COUNT, AT(joint.drive) },
+	{ "driven", 1, 10000, COUNT, AT(joint.driven) },
+	{ "harm", 1, 10000, COUNT, AT(joint.harmonic) },
+	{ "enc", 1, 65535, COUNT, AT(joint.encoder) },
+	{ "dir", -1, 1, WHOLE, AT(joint.direction) },
+	[BOARD] = { "jmc", 0, 0, WORD, 0 },
+	{ "active", 0, 1, FLAG, AT(joint.active) },
+	{ "can", 0, HUBO_BUSES - 1, WHOLE, AT(bus) },
+	{ "numMot", 1, HUBO_MOTORS_MAX, WHOLE, AT(motors) },
+	{ "kp", 0, 10000, REAL, AT(joint.kp) },
+	{ "kd", 0, 10000, REAL, AT(joint.kd) },
+	{ "maxPWM", 0, 100, REAL, AT(joint.pwm_max) },
+	{ "zeroed", 0, 2, FLAG, AT(joint.zeroed) },
 };
+#undef AT
 
 /* JMC3 or EJMC0: its number; HUBO_NONE with a line for anything else. */
 static int board_number(struct hubo_table_line *line)
@@ -216,10 +228,9 @@ static int board_number(struct hubo_table_line *line)
 }
 
 /* The board, made if this is its first joint; NULL with a line if its other joints say something else of it. */
-static struct hubo_board *board_of(struct hubo_table_line *line, int number, const double *value)
+static struct hubo_board *board_of(struct hubo_table_line *line, int number, int bus, int motors)
 {
 	struct hubo_table *t = line->table;
-	const int bus = (int)value[BUS], motors = (int)value[MOTORS];
 	int at = 0;
 
 	for (int i = 0; i < t->boards_n; i++) {
@@ -249,56 +260,40 @@ static struct hubo_board *board_of(struct hubo_table_line *line, int number, con
 
 static void joint_row(struct hubo_table_line *line)
 {
-	double value[sizeof(joint_columns) / sizeof(*joint_columns)];
+	struct joint_line row = { .joint.line = line->number };
+	struct hubo_joint *j = &row.joint;
 	struct hubo_table *t = line->table;
 	const unsigned int before = line->errors->count;
 	struct hubo_board *board;
-	struct hubo_joint *j;
-	int joint, number, motor;
+	int joint, number;
 
-	if (!values(line, joint_columns, sizeof(value) / sizeof(*value), value))
+	if (!read_row(line, COLUMNS(joint_columns), &row))
 		return;
 	joint = named(line, joint_names, HUBO_JOINTS, "joint");
 	number = board_number(line);
-	motor = (int)value[MOTOR];
 	if (joint != HUBO_NONE && t->joints[joint].line)
 		refuse(line, "%s: already defined in line %u", line->words[0], t->joints[joint].line);
-	if (value[DIRECTION] == 0)
+	if (!j->direction)
 		refuse(line, "dir: 0 is not a direction; write 1 or -1");
-	if (value[MOTORS] == 4)
+	if (row.motors == 4)
 		refuse(line, "numMot: no board has 4 motors; write 1, 2, 3 or 5");
-	else if (value[MOTOR] >= value[MOTORS])
-		refuse(line, "motNo: motor %d on a board of %d motors; they are counted from 0", motor,
-		       (int)value[MOTORS]);
+	else if (j->motor >= row.motors)
+		refuse(line, "motNo: motor %d on a board of %d motors; they are counted from 0", j->motor, row.motors);
 	if (line->errors->count != before)
 		return;
-	board = board_of(line, number, value);
+	board = board_of(line, number, row.bus, row.motors);
 	if (!board)
 		return;
-	if (board->joint[motor] != HUBO_NONE) {
-		refuse(line, "motNo: motor %d of %s is that of %s", motor, board->name,
-		       joint_names[board->joint[motor]]);
+	if (board->joint[j->motor] != HUBO_NONE) {
+		refuse(line, "motNo: motor %d of %s is that of %s", j->motor, board->name,
+		       joint_names[board->joint[j->motor]]);
 		return;
 	}
-	board->joint[motor] = joint;
-	board->active |= value[ACTIVE] == 1;
-	j = &t->joints[joint];
-	*j = (struct hubo_joint){
-		.line = line->number,
-		.motor = motor,
-		.board = (int)(board - t->boards),
-		.drive = value[DRIVE],
-		.driven = value[DRIVEN],
-		.harmonic = value[HARMONIC],
-		.encoder = value[ENCODER],
-		.direction = (int)value[DIRECTION],
-		.active = value[ACTIVE] == 1,
-		.zeroed = value[ZEROED] != 0,
-		.kp = value[KP],
-		.kd = value[KD],
-		.pwm_max = value[PWM_MAX],
-	};
+	board->joint[j->motor] = joint;
+	board->active |= j->active;
+	j->board = (int)(board - t->boards);
 	j->counts_per_rad = j->driven / j->drive * j->harmonic * j->encoder / (2 * M_PI);
+	t->joints[joint] = *j;
 }
 
 int hubo_table_joints(struct hubo_table *table, const char *name, const char *text, struct error_sink *errors)
@@ -310,31 +305,26 @@ int hubo_table_joints(struct hubo_table *table, const char *name, const char *te
 
 /* ---- sensors ---- */
 
-enum {
-	SENSOR_BUS = 1,
-	SENSOR_ACTIVE,
-	SENSOR_NUMBER,
-	SENSOR_X,
-};
-
+#define SENSOR_X 4 /* column */
+#define AT(member) offsetof(struct hubo_sensor, member)
 static const struct column sensor_columns[] = {
-	{ "Name", 0, 0, WORD },
-	[SENSOR_BUS] = { "CAN", 0, HUBO_BUSES - 1, WHOLE },
-	[SENSOR_ACTIVE] = { "active", 0, 1, WHOLE },
-	[SENSOR_NUMBER] = { "BoardNumber", 1, HUBO_SENSORS, WHOLE },
-	[SENSOR_X] = { "x-axis", -1, 1, WHOLE },
-	{ "y-axis", -1, 1, WHOLE },
-	{ "z-axis", -1, 1, WHOLE },
+	{ "Name", 0, 0, WORD, 0 },
+	{ "CAN", 0, HUBO_BUSES - 1, WHOLE, AT(bus) },
+	{ "active", 0, 1, FLAG, AT(active) },
+	{ "BoardNumber", 1, HUBO_SENSORS, WHOLE, AT(number) },
+	[SENSOR_X] = { "x-axis", -1, 1, WHOLE, AT(sign[0]) },
+	{ "y-axis", -1, 1, WHOLE, AT(sign[1]) },
+	{ "z-axis", -1, 1, WHOLE, AT(sign[2]) },
 };
+#undef AT
 
 static void sensor_row(struct hubo_table_line *line)
 {
-	double value[sizeof(sensor_columns) / sizeof(*sensor_columns)];
-	struct hubo_sensor *sensors = line->table->sensors;
+	struct hubo_sensor row = { .line = line->number }, *sensors = line->table->sensors;
 	const unsigned int before = line->errors->count;
 	int at;
 
-	if (!values(line, sensor_columns, sizeof(value) / sizeof(*value), value))
+	if (!read_row(line, COLUMNS(sensor_columns), &row))
 		return;
 	at = named(line, hubo_sensor_names, HUBO_SENSORS, "sensor");
 	if (at == HUBO_NONE)
@@ -342,20 +332,13 @@ static void sensor_row(struct hubo_table_line *line)
 	if (sensors[at].line)
 		refuse(line, "%s: already defined in line %u", line->words[0], sensors[at].line);
 	for (int i = 0; i < HUBO_SENSORS; i++)
-		if (i != at && sensors[i].line && sensors[i].number == (int)value[SENSOR_NUMBER])
+		if (i != at && sensors[i].line && sensors[i].number == row.number)
 			refuse(line, "BoardNumber: %d is that of %s", sensors[i].number, hubo_sensor_names[i]);
 	for (int i = 0; i < 3 && at < HUBO_IMU0; i++)
-		if (value[SENSOR_X + i] == 0)
+		if (!row.sign[i])
 			refuse(line, "%s: 0 is not a sign; write 1 or -1", sensor_columns[SENSOR_X + i].name);
-	if (line->errors->count != before)
-		return;
-	sensors[at] = (struct hubo_sensor){
-		.line = line->number,
-		.bus = (int)value[SENSOR_BUS],
-		.active = value[SENSOR_ACTIVE] == 1,
-		.number = (int)value[SENSOR_NUMBER],
-		.sign = { (int)value[SENSOR_X], (int)value[SENSOR_X + 1], (int)value[SENSOR_X + 2] },
-	};
+	if (line->errors->count == before)
+		sensors[at] = row;
 }
 
 int hubo_table_sensors(struct hubo_table *table, const char *name, const char *text, struct error_sink *errors)
@@ -365,37 +348,39 @@ int hubo_table_sensors(struct hubo_table *table, const char *name, const char *t
 
 /* ---- homes ---- */
 
-enum {
-	HOME_OFFSET = 1,
-	HOME_LOWER,
-	HOME_UPPER,
-	HOME_DIRECTION,
-	HOME_SEARCH,
-	HOME_TYPE,
+/* Columns, and with them the places of counts. */
+enum { HOME_OFFSET = 1, HOME_LOWER, HOME_UPPER, HOME_TYPE = 6 };
+
+struct home_line {
+	struct hubo_home home;
+	double counts[HOME_UPPER + 1];
 };
 
+#define AT(member) offsetof(struct home_line, member)
 static const struct column home_columns[] = {
-	{ "JointName", 0, 0, WORD },
-	[HOME_OFFSET] = { "HomeOffset", INT32_MIN, INT32_MAX, REAL },
-	[HOME_LOWER] = { "LowerLimit", INT32_MIN, INT32_MAX, REAL },
-	[HOME_UPPER] = { "UpperLimit", INT32_MIN, INT32_MAX, REAL },
-	[HOME_DIRECTION] = { "SearchDirection", 0, 1, WHOLE },
-	[HOME_SEARCH] = { "SearchLimit", 1, 255, WHOLE },
-	[HOME_TYPE] = { "Type", 0, 0, WORD },
+	{ "JointName", 0, 0, WORD, 0 },
+	[HOME_OFFSET] = { "HomeOffset", INT32_MIN, INT32_MAX, REAL, AT(counts[HOME_OFFSET]) },
+	[HOME_LOWER] = { "LowerLimit", INT32_MIN, INT32_MAX, REAL, AT(counts[HOME_LOWER]) },
+	[HOME_UPPER] = { "UpperLimit", INT32_MIN, INT32_MAX, REAL, AT(counts[HOME_UPPER]) },
+	{ "SearchDirection", 0, 1, WHOLE, AT(home.direction) },
+	{ "SearchLimit", 1, 255, WHOLE, AT(home.search) },
+	[HOME_TYPE] = { "Type", 0, 0, WORD, 0 },
 };
+#undef AT
 
 static void home_row(struct hubo_table_line *line)
 {
-	double value[sizeof(home_columns) / sizeof(*home_columns)], scale = 1;
+	struct home_line row = { .home.line = line->number };
 	const unsigned int before = line->errors->count;
 	char quoted[TEXT_QUOTED_MAX];
 	struct hubo_joint *j;
+	double scale = 1;
 	int joint;
 
 	/* Upstream writes its column names into the file without a comment sign. */
 	if (!strcmp(line->words[0], home_columns[0].name))
 		return;
-	if (!values(line, home_columns, sizeof(value) / sizeof(*value), value))
+	if (!read_row(line, COLUMNS(home_columns), &row))
 		return;
 	joint = named(line, joint_names, HUBO_JOINTS, "joint");
 	if (joint == HUBO_NONE)
@@ -411,23 +396,19 @@ static void home_row(struct hubo_table_line *line)
 		refuse(line, "Type: %s is not a unit; write raw (encoder counts) or rad",
 		       text_quote(quoted, line->words[HOME_TYPE]));
 	for (int i = HOME_OFFSET; i <= HOME_UPPER && line->errors->count == before; i++) {
-		value[i] = round(value[i] * scale);
-		if (fabs(value[i]) > INT32_MAX)
+		row.counts[i] = round(row.counts[i] * scale);
+		if (fabs(row.counts[i]) > INT32_MAX)
 			refuse(line, "%s: %s is more than an encoder counts", home_columns[i].name, line->words[i]);
 	}
-	if (value[HOME_LOWER] >= value[HOME_UPPER])
+	if (row.counts[HOME_LOWER] >= row.counts[HOME_UPPER])
 		refuse(line, "LowerLimit %s is not below UpperLimit %s", line->words[HOME_LOWER],
 		       line->words[HOME_UPPER]);
 	if (line->errors->count != before)
 		return;
-	j->home = (struct hubo_home){
-		.line = line->number,
-		.offset = (int32_t)value[HOME_OFFSET],
-		.lower = (int32_t)value[HOME_LOWER],
-		.upper = (int32_t)value[HOME_UPPER],
-		.direction = (unsigned int)value[HOME_DIRECTION],
-		.search = (unsigned int)value[HOME_SEARCH],
-	};
+	row.home.offset = (int32_t)row.counts[HOME_OFFSET];
+	row.home.lower = (int32_t)row.counts[HOME_LOWER];
+	row.home.upper = (int32_t)row.counts[HOME_UPPER];
+	j->home = row.home;
 }
 
 int hubo_table_homes(struct hubo_table *table, const char *name, const char *text, struct error_sink *errors)
