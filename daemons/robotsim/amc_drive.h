@@ -37,12 +37,12 @@ struct amc_settings {
 };
 
 struct amc_drive {
-	struct amc_settings settings; /* of the robot file; first */
+	struct od od;		      /* first */
+	struct amc_settings settings; /* of the robot file */
 	unsigned int node;
 	double gear, counts;
 	bool backwards;
 
-	struct od od;
 	enum amc_state state;
 	uint16_t control; /* word, as written last */
 	uint16_t error;	  /* EMCY code of the fault */

@@ -121,11 +121,6 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 	return false;
 }
 
-static bool has_power(const void *state)
-{
-	return ((const struct amc_drive *)state)->od.nmt != OD_OFF;
-}
-
 static struct sim_shaft *shaft(void *state, unsigned int n)
 {
 	return n ? NULL : &((struct amc_drive *)state)->shaft;
@@ -177,9 +172,7 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind amc_kind = {
-	.driver = "amciod",
-	.settings = amciod_settings_rows,
-	.settings_size = sizeof(struct amciod_settings),
+	SIM_DRIVER(amciod),
 	.rows = rows,
 	.load = load,
 	.start = amc_start,
@@ -187,7 +180,7 @@ const struct sim_kind amc_kind = {
 	.next_ns = next_ns,
 	.send = send,
 	.advance = amc_advance,
-	.has_power = has_power,
+	.has_power = od_has_power,
 	.faults = faults,
 	.faulted = amc_faulted,
 	.power = amc_power,

@@ -140,16 +140,6 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind force_gauge_kind = {
-	.driver = "gauged",
-	.settings = gauged_settings_rows,
-	.settings_size = sizeof(struct gauged_settings),
-	.no_ref = true,
-	.rows = rows,
-	.load = load,
-	.frame = frame,
-	.next_ns = next_ns,
-	.send = send,
-	.faults = faults,
-	.faulted = faulted,
-	.report = report,
+	SIM_DRIVER(gauged), .no_ref = true, .rows = rows,     .load = load,	  .frame = frame,
+	.next_ns = next_ns, .send = send,   .faults = faults, .faulted = faulted, .report = report,
 };

@@ -154,18 +154,14 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind hubo_boards_kind = {
-	.driver = "hubod",
-	.settings = hubod_settings_rows,
-	.settings_size = sizeof(struct hubod_settings),
+	SIM_DRIVER(hubod),
 	.rows = hubo_boards_rows,
 	.load = hubo_boards_load,
 	.start = jmc_board_start,
 	.hears = hears,
 	.frame = jmc_board_frame,
-	.next_ns = sim_base_next_ns,
-	.send = sim_base_send,
+	SIM_BASE_SENDS,
 	.advance = jmc_board_advance,
-	.has_power = sim_base_has_power,
 	.faults = faults,
 	.power = jmc_board_power,
 	.push = push,

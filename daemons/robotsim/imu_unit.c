@@ -179,9 +179,7 @@ static struct sim_motion *motion(void *state)
 }
 
 const struct sim_kind imu_unit_kind = {
-	.driver = "imud",
-	.settings = imud_settings_rows,
-	.settings_size = sizeof(struct imud_settings),
+	SIM_DRIVER(imud),
 	.no_ref = true,
 	.rows = rows,
 	.load = load,

@@ -106,17 +106,6 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind io_module_kind = {
-	.driver = "stopd",
-	.settings = stopd_settings_rows,
-	.settings_size = sizeof(struct stopd_settings),
-	.no_ref = true,
-	.bus_optional = true,
-	.rows = rows,
-	.load = load,
-	.start = start,
-	.frame = frame,
-	.next_ns = next_ns,
-	.send = send,
-	.faults = faults,
-	.report = report,
+	SIM_DRIVER(stopd), .no_ref = true,     .bus_optional = true, .rows = rows,     .load = load,	 .start = start,
+	.frame = frame,	   .next_ns = next_ns, .send = send,	     .faults = faults, .report = report,
 };

@@ -204,8 +204,15 @@ static void boot(struct od *od, uint16_t last, int64_t t_ns)
 		od->device->reset(od->of);
 }
 
-void od_power(struct od *od, bool on, int64_t t_ns)
+bool od_has_power(const void *state)
 {
+	return ((const struct od *)state)->nmt != OD_OFF;
+}
+
+void od_power(void *state, bool on, int64_t t_ns)
+{
+	struct od *od = state;
+
 	if (on == (od->nmt != OD_OFF))
 		return;
 	boot(od, 0xFFFF, t_ns);
@@ -359,8 +366,9 @@ bool od_is_guarded(const struct od *od)
 	return guarded;
 }
 
-int64_t od_next_ns(const struct od *od)
+int64_t od_next_ns(const void *state)
 {
+	const struct od *od = state;
 	int64_t next_ns = sim_queue_next_ns(&od->queue);
 
 	if (od->nmt == OD_OFF)

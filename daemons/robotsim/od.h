@@ -112,9 +112,11 @@ struct od {
 };
 
 void od_start(struct od *od, const struct od_device *device, void *of, unsigned int node, int64_t t_ns);
-void od_power(struct od *od, bool on, int64_t t_ns);
 void od_frame(struct od *od, const struct frame *frame, int64_t t_ns);
-int64_t od_next_ns(const struct od *od);
+/* As struct sim_kind has them, of a state that begins with a struct od. */
+int64_t od_next_ns(const void *state);
+bool od_has_power(const void *state);
+void od_power(void *state, bool on, int64_t t_ns);
 bool od_send(struct od *od, int64_t now_ns, struct frame *frame);
 bool od_is_guarded(const struct od *od); /* would it notice that its master is gone? */
 /* Time-outs up to t_ns. */

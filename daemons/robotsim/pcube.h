@@ -284,7 +284,7 @@ void pcube_advance(void *state, int64_t t_ns);
 int pcube_load(struct sim *sim, const struct robot_device *device, const void *of_driver, struct error_sink *errors);
 
 /* From outside. */
-void pcube_power(struct pcube *m, bool on, int64_t t_ns);
+void pcube_power(void *state, bool on, int64_t t_ns);
 void pcube_fault(struct pcube *m, uint32_t bit, bool on, int64_t t_ns); /* a bit of the state word */
 void pcube_supply(struct pcube *m, bool low, int64_t t_ns);
 void pcube_push(void *state, double torque_nm, int64_t duration_ns, int64_t t_ns);

@@ -53,31 +53,21 @@ static void place(void *state, double rad)
 
 /* ---- on command ---- */
 
-static bool other_fault(struct pcube *m, const char *word, bool clear, int64_t t_ns)
-{
-	if (!strcmp(word, "silent"))
-		m->silent = !clear;
-	else if (!strcmp(word, "jammed"))
-		m->jammed = !clear;
-	else if (!strcmp(word, "power-off"))
-		pcube_power(m, clear, t_ns);
-	else if (!strcmp(word, "power-on"))
-		pcube_power(m, !clear, t_ns);
-	else if (!strcmp(word, "supply-low"))
-		pcube_supply(m, !clear, t_ns);
-	else
-		return false;
-	return true;
-}
+static const struct sim_fault faults[] = {
+	SIM_FAULT("silent", struct pcube, silent),
+	SIM_FAULT("jammed", struct pcube, jammed),
+	{ 0 },
+};
 
 static int fault(void *state, const char *word, bool clear, int64_t t_ns, struct rpc_text *answer)
 {
 	static const char *const others[] = { "cut", "silent", "jammed", "power-off", "power-on", "supply-low", NULL };
 	const char *near = NULL;
 
-	pcube_advance(state, t_ns);
-	if (other_fault(state, word, clear, t_ns))
+	if (!strcmp(word, "supply-low")) {
+		pcube_supply(state, !clear, t_ns);
 		return 0;
+	}
 	for (unsigned int bit = 0; bit < PCUBE_BITS; bit++) {
 		const bool settable = BY_COMMAND & 1u << bit, meant = !strcmp(word, pcube_state_names[bit]);
 
@@ -136,9 +126,7 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind pcube_kind = {
-	.driver = "pciod",
-	.settings = pciod_settings_rows,
-	.settings_size = sizeof(struct pciod_settings),
+	SIM_DRIVER(pciod),
 	.rows = pcube_rows,
 	.load = pcube_load,
 	.start = start,
@@ -147,6 +135,8 @@ const struct sim_kind pcube_kind = {
 	.send = pcube_reply,
 	.advance = pcube_advance,
 	.has_power = has_power,
+	.faults = faults,
+	.power = pcube_power,
 	.fault = fault,
 	.push = pcube_push,
 	.live = (const char *const[]){ "reply_delay", "reply_jitter", "reorder", "lose", "watchdog", "boot", "voltage",

@@ -141,8 +141,10 @@ void pcube_boot(struct pcube *m)
 		take_hold(m);
 }
 
-void pcube_power(struct pcube *m, bool on, int64_t t_ns)
+void pcube_power(void *state, bool on, int64_t t_ns)
 {
+	struct pcube *m = state;
+
 	pcube_advance(m, t_ns);
 	if (on == m->power)
 		return;

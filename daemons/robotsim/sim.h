@@ -106,6 +106,10 @@ struct sim_kind {
 	void (*place)(void *state, double rad); /* its shaft, which it moves itself, once it has started; may be NULL */
 };
 
+/* Devices of that driver, with its settings. */
+#define SIM_DRIVER(name) \
+	.driver = #name, .settings = name##_settings_rows, .settings_size = sizeof(struct name##_settings)
+
 /* An attachment to a bus. */
 struct sim_line {
 	struct bus *bus;

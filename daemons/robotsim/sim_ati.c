@@ -223,17 +223,13 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind ati_kind = {
-	.driver = "ftd",
-	.settings = ftd_settings_rows,
-	.settings_size = sizeof(struct ftd_settings),
+	SIM_DRIVER(ftd),
 	.no_ref = true,
 	.rows = rows,
 	.load = load,
 	.start = start,
 	.frame = frame,
-	.next_ns = sim_base_next_ns,
-	.send = sim_base_send,
-	.has_power = sim_base_has_power,
+	SIM_BASE_SENDS,
 	.faults = faults,
 	.boot = boot,
 	.fixed = (const char *const[]){ "seed", NULL }, /* its random numbers begin with the next start */

@@ -7,8 +7,7 @@
  *	};
  *	static const struct sim_fault faults[] = { SIM_BASE_SILENT, SIM_BASE_GARBAGE, ..., { 0 } };
  *	const struct sim_kind gauge_kind = {
- *		.next_ns = sim_base_next_ns, .send = sim_base_send, .has_power = sim_base_has_power,
- *		.boot = boot, .faults = faults, ...
+ *		SIM_BASE_SENDS, .boot = boot, .faults = faults, ...
  *	};
  */
 #ifndef DAEMONS_ROBOTSIM_SIM_BASE_H
@@ -36,6 +35,7 @@ struct sim_base {
 int64_t sim_base_next_ns(const void *state);
 bool sim_base_send(void *state, int64_t now_ns, struct frame *frame);
 bool sim_base_has_power(const void *state);
+#define SIM_BASE_SENDS .next_ns = sim_base_next_ns, .send = sim_base_send, .has_power = sim_base_has_power
 
 /* Is the next frame lost, or do room frames wait already? */
 bool sim_base_loses(struct sim_base *base, unsigned int room);

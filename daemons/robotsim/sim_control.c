@@ -18,6 +18,8 @@
 #include "config/base/safe_path.h"
 #include "daemons/robotsim/sim_base.h"
 
+#define WORDS_MAX 64 /* behind a name */
+
 /* ---- answers ---- */
 
 static void answer_report(struct sim *sim, const char *name, struct rpc_text *answer, int64_t now_ns)
@@ -117,17 +119,18 @@ int sim_fault(struct sim_unit *unit, const char *word, bool clear, int64_t now_n
 	return r ? -EINVAL : 0;
 }
 
-static int do_fault(struct sim *sim, struct sim_unit *unit, const char *word, const char *clear,
-		    struct rpc_text *answer, int64_t now_ns)
+/* words: those behind the name; they end with NULL. */
+static int do_fault(struct sim *sim, struct sim_unit *unit, char **words, struct rpc_text *answer, int64_t now_ns)
 {
+	const bool clear = words[0] && words[1];
 	int r = 0;
 
-	if (!word || (clear && strcmp(clear, "clear") != 0))
+	if (!words[0] || (clear && strcmp(words[1], "clear") != 0))
 		return sim_refuse(answer, "which fault? fault %s silent", unit->name);
-	if (!strcmp(word, "cut"))
+	if (!strcmp(words[0], "cut"))
 		unit->cut = !clear;
 	else
-		r = sim_fault(unit, word, clear, now_ns, answer);
+		r = sim_fault(unit, words[0], clear, now_ns, answer);
 	sim_connect(sim, unit);
 	return r;
 }
@@ -147,13 +150,12 @@ static int read_push(const char *text, bool is_force, double *value)
 }
 
 /* unit NULL: the body. */
-static int do_push(struct sim *sim, struct sim_unit *unit, const char *torque, const char *duration,
-		   struct rpc_text *answer, int64_t now_ns)
+static int do_push(struct sim *sim, struct sim_unit *unit, char **words, struct rpc_text *answer, int64_t now_ns)
 {
 	double value;
 	int64_t duration_ns;
 
-	if (!torque || !duration || read_push(torque, !unit, &value) || text_duration(duration, &duration_ns) ||
+	if (!words[0] || !words[1] || read_push(words[0], !unit, &value) || text_duration(words[1], &duration_ns) ||
 	    duration_ns < 0)
 		return sim_refuse(answer, "push %s: a %s and a duration such as 100ms", unit ? unit->name : SIM_BODY,
 				  unit ? "torque in N m" : "force in N such as 80N");
@@ -190,7 +192,7 @@ static bool may_change(const struct sim_unit *unit, const char *key)
 }
 
 /* The same. */
-static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment, struct rpc_text *answer)
+static int set_one(struct sim *sim, struct sim_unit *unit, const char *assignment, struct rpc_text *answer)
 {
 	struct settings settings = { .rows = unit ? unit->kind->rows : krang_rows,
 				     .values = unit ? unit->state : &sim->body.krang.settings };
@@ -210,40 +212,49 @@ static int do_set(struct sim *sim, struct sim_unit *unit, const char *assignment
 	return 0;
 }
 
+static int do_set(struct sim *sim, struct sim_unit *unit, char **words, struct rpc_text *answer, int64_t now_ns)
+{
+	int r = words[0] ? 0 : set_one(sim, unit, "", answer);
+
+	(void)now_ns;
+	for (; !r && *words; words++)
+		r = set_one(sim, unit, *words, answer);
+	return r;
+}
+
+static const struct {
+	const char *word;
+	int (*run)(struct sim *sim, struct sim_unit *unit, char **words, struct rpc_text *answer, int64_t now_ns);
+	bool body; /* it may be the body's */
+} verbs[] = { { "fault", do_fault, false }, { "push", do_push, true }, { "set", do_set, true } };
+#define VERBS (sizeof(verbs) / sizeof(*verbs))
+
 void sim_control_answer(struct sim *sim, char *question, struct rpc_text *answer, int64_t now_ns)
 {
-	char *save = NULL;
+	char *words[WORDS_MAX + 1] = { NULL }, *save = NULL;
 	const char *verb = strtok_r(question, " \n", &save), *name = strtok_r(NULL, " \n", &save);
-	const char *first = strtok_r(NULL, " \n", &save), *second = strtok_r(NULL, " \n", &save);
 	struct sim_unit *unit = NULL;
-	bool body;
-	int r;
+	size_t i = 0;
 
+	for (size_t n = 0; n < WORDS_MAX && (words[n] = strtok_r(NULL, " \n", &save)); n++)
+		;
 	if (verb && !strcmp(verb, "report")) {
 		answer_report(sim, name, answer, now_ns);
 		return;
 	}
-	if (!verb || !name || (strcmp(verb, "fault") != 0 && strcmp(verb, "push") != 0 && strcmp(verb, "set") != 0)) {
+	while (verb && i < VERBS && strcmp(verb, verbs[i].word) != 0)
+		i++;
+	if (!verb || !name || i == VERBS) {
 		rpc_say(answer, "error %.40s: fault, push or set and a name, or report", verb ? verb : "");
 		return;
 	}
 	sim_body_advance(sim, now_ns);
-	body = sim->body.is_there && !strcmp(name, SIM_BODY) && strcmp(verb, "fault") != 0;
-	if (!body)
+	if (!sim->body.is_there || strcmp(name, SIM_BODY) != 0 || !verbs[i].body) {
 		unit = sim_find(sim, name, answer);
-	if (!body && !unit)
-		return;
-	if (!strcmp(verb, "fault"))
-		r = do_fault(sim, unit, first, second, answer, now_ns);
-	else if (!strcmp(verb, "push"))
-		r = do_push(sim, unit, first, second, answer, now_ns);
-	else
-		r = do_set(sim, unit, first ? first : "", answer);
-	while (!r && !strcmp(verb, "set") && second) {
-		r = do_set(sim, unit, second, answer);
-		second = strtok_r(NULL, " \n", &save);
+		if (!unit)
+			return;
 	}
-	if (!r)
+	if (!verbs[i].run(sim, unit, words, answer, now_ns))
 		rpc_say(answer, "ok");
 }
 

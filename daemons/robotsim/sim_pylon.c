@@ -235,9 +235,7 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind pylon_kind = {
-	.driver = "bmsd",
-	.settings = bmsd_settings_rows,
-	.settings_size = sizeof(struct bmsd_settings),
+	SIM_DRIVER(bmsd),
 	.no_ref = true,
 	.rows = rows,
 	.load = load,

@@ -17,14 +17,15 @@
 enum phase { RESET, ACTIVATING, CHANGING, READY };
 
 struct gripper {
-	double object, outside; /* of the robot file; first */
+	struct od od; /* first */
+
+	double object, outside; /* of the robot file */
 	int64_t activation_ns, boot_ns, reply_ns, pdo_ns;
 	bool activated, power;
 
 	unsigned int node;
 	bool pdo;
 	int64_t refresh_ns;
-	struct od od;
 	uint8_t out[16], in[17]; /* registers; in is refreshed from time to time */
 	enum phase phase;
 	unsigned int mode, fault; /* fault: 0xA to 0xF */
@@ -302,11 +303,6 @@ static void frame(void *state, const struct frame *f, int64_t t_ns)
 	od_frame(&g->od, f, t_ns);
 }
 
-static int64_t next_ns(const void *state)
-{
-	return od_next_ns(&((const struct gripper *)state)->od);
-}
-
 static bool send(void *state, int64_t now_ns, struct frame *f)
 {
 	struct gripper *g = state;
@@ -320,11 +316,6 @@ static bool send(void *state, int64_t now_ns, struct frame *f)
 			return true;
 	}
 	return false;
-}
-
-static bool has_power(const void *state)
-{
-	return ((const struct gripper *)state)->od.nmt != OD_OFF;
 }
 
 /* ---- on command ---- */
@@ -345,11 +336,6 @@ static void faulted(void *state, int64_t t_ns)
 	((struct gripper *)state)->blocked_ns = t_ns;
 }
 
-static void power(void *state, bool on, int64_t t_ns)
-{
-	od_power(&((struct gripper *)state)->od, on, t_ns);
-}
-
 static void report(void *state, struct rpc_text *to)
 {
 	static const char *const phases[] = { "reset", "activating", "changing", "ready" };
@@ -364,20 +350,18 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind robotiq_kind = {
-	.driver = "robotiqd",
-	.settings = robotiqd_settings_rows,
-	.settings_size = sizeof(struct robotiqd_settings),
+	SIM_DRIVER(robotiqd),
 	.rows = rows,
 	.load = load,
 	.start = start,
 	.frame = frame,
-	.next_ns = next_ns,
+	.next_ns = od_next_ns,
 	.send = send,
 	.advance = advance,
-	.has_power = has_power,
+	.has_power = od_has_power,
 	.faults = faults,
 	.faulted = faulted,
-	.power = power,
+	.power = od_power,
 	.live = (const char *const[]){ "object", "outside", "activation", NULL },
 	.report = report,
 };

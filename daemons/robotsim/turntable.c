@@ -124,16 +124,6 @@ static void report(void *state, struct rpc_text *to)
 }
 
 const struct sim_kind turntable_kind = {
-	.driver = "exampled",
-	.settings = exampled_settings_rows,
-	.settings_size = sizeof(struct exampled_settings),
-	.rows = rows,
-	.load = load,
-	.start = start,
-	.frame = frame,
-	.next_ns = next_ns,
-	.send = send,
-	.advance = advance,
-	.faults = faults,
-	.report = report,
+	SIM_DRIVER(exampled), .rows = rows, .load = load,	.start = start,	  .frame = frame,
+	.next_ns = next_ns,   .send = send, .advance = advance, .faults = faults, .report = report,
 };
