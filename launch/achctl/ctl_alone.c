@@ -85,27 +85,22 @@ static int wait_quiet(struct alone *a)
 	return 0;
 }
 
-static int next_epoch(struct alone *a, struct error_sink *errors)
+static int lower(struct alone *a)
 {
 	const struct epoch saved = epoch_read(), next = epoch_next(&saved, a->estop.epoch);
 	char path[RUN_PATH_MAX];
+	struct lines why;
 	struct stat st;
+	int status = 0;
 
 	a->epoch = next.last;
-	if (run_path(path, NULL, &(struct error_sink){ 0 }) || stat(path, &st))
-		return 0; /* a robot without a folder */
-	return epoch_write(&next, errors);
-}
-
-static int lower(struct alone *a)
-{
-	struct lines why;
-	int status = next_epoch(a, lines_begin(&why));
-
+	lines_begin(&why);
+	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && !stat(path, &st)) /* a robot may have no folder */
+		status = epoch_write(&next, &why.sink);
 	a->until_ns = clock_now_ns() + ESTOP_LOWER_NS;
 	if (!status)
 		status = estop_lower(&a->estop, &a->seen, MSG_LEVEL_RUN, a->until_ns, a->epoch, a->who, getuid(),
-				     "armed", &a->base, lines_begin(&why));
+				     "armed", &a->base, &why.sink);
 	return status ? ctl_fail(a->line, EXIT_RETRY, "%s", why.text) : 0;
 }
 
@@ -114,17 +109,14 @@ static bool wait_taken(struct alone *a)
 {
 	const int64_t give_up_ns = a->until_ns + a->line->within_ns;
 
-	for (;;) {
+	do {
 		clock_wait(NULL, 0, clock_now_ns() + LOOK_NS);
 		read_channels(a);
 		a->taken = count(a, a->base);
 		if (a->estop.rule.kept.base != a->base || a->estop.level != MSG_LEVEL_RUN)
 			return false;
-		if (!*a->behind)
-			return true;
-		if (clock_now_ns() > give_up_ns)
-			return false;
-	}
+	} while (*a->behind && clock_now_ns() <= give_up_ns);
+	return !*a->behind;
 }
 
 static int arm(struct alone *a)

@@ -17,13 +17,12 @@ static int ask_daemon_status(const struct ctl_line *line, struct status_daemon *
 	const struct status_daemon *found;
 	struct lines why;
 
+	*daemon = (struct status_daemon){ 0 };
 	if (ctl_ask_status(&robot, &why))
 		return ctl_fail(line, EXIT_RETRY, "%s", why.text);
 	found = status_find_daemon(&robot, line->argv[0]);
-	if (found)
+	if (found) /* if not, achstart will refuse the name */
 		*daemon = *found;
-	else
-		memset(daemon, 0, sizeof(*daemon)); /* achstart will refuse the name */
 	return 0;
 }
 
@@ -51,16 +50,12 @@ static int command(const struct ctl_line *line, const char *verb)
 	return status;
 }
 
-static const char *reason(const struct status_daemon *d)
-{
-	if (!strcmp(d->state, "waiting"))
-		return "it waits for what it needs";
-	return *d->why ? d->why : *d->status ? d->status : *d->last_end ? d->last_end : "";
-}
-
 static int not_so(const struct ctl_line *line, const struct status_daemon *d, const char *what)
 {
-	const char *why = reason(d);
+	const char *why = !strcmp(d->state, "waiting") ? "it waits for what it needs"
+			  : *d->why		       ? d->why
+			  : *d->status		       ? d->status
+						       : d->last_end;
 
 	return ctl_fail(line, CTL_NO, "%s: %s: %s%s%s", d->name, what, d->state, *why ? ": " : "", why);
 }
@@ -83,12 +78,6 @@ static int it_is_so(const struct ctl_line *line, const struct status_daemon *d)
 	return ctl_done(line, "%s: %s", d->name, d->state);
 }
 
-/* The state is older than the process: achstart has not read the channel since the process began. */
-static bool is_old(const struct status_daemon *d)
-{
-	return d->age_ms / 1e3 > d->uptime_s;
-}
-
 /* Until it is stopped; or until it is ready, in another process than before. */
 static int wait_until(const struct ctl_line *line, bool stopped, int64_t before)
 {
@@ -98,11 +87,13 @@ static int wait_until(const struct ctl_line *line, bool stopped, int64_t before)
 	for (;;) {
 		struct status_daemon d;
 		const int status = ask_daemon_status(line, &d);
+		/* Else achstart has not read the channel since the process began. */
+		const bool fresh = !(d.age_ms / 1e3 > d.uptime_s);
 
 		if (status)
 			return status;
 		if (stopped ? !strcmp(d.state, "stopped")
-			    : !strcmp(d.state, "done") || (d.ready && d.pid != before && !is_old(&d)))
+			    : !strcmp(d.state, "done") || (d.ready && d.pid != before && fresh))
 			return it_is_so(line, &d);
 		if (!stopped && !strcmp(d.state, "failed"))
 			return not_so(line, &d, "not started");

@@ -8,19 +8,12 @@
 #define WIDTH_MIN 40
 #define WIDTH_USUAL 80
 
-static size_t screen_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(fileno(stdout), TIOCGWINSZ, &size) || !size.ws_col)
-		return WIDTH_USUAL;
-	return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
-}
-
 static void print_view(const struct status *v)
 {
 	static struct table table;
-	const size_t width = screen_width();
+	struct winsize size;
+	const bool known = !ioctl(fileno(stdout), TIOCGWINSZ, &size) && size.ws_col;
+	const size_t width = !known ? WIDTH_USUAL : size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
 	struct status_print_stream stream;
 
 	status_print_stream(&stream, stdout, ctl_colour(stdout));

@@ -58,7 +58,7 @@ static const char *title(const struct table *t, size_t column)
 
 /* ---- how wide ---- */
 
-/* Of each column; 0: there is no room for it. */
+/* The width of each column; 0: there is no room for it. */
 typedef size_t widths[TABLE_COLUMNS_MAX];
 
 static size_t total(const struct table *t, const widths w)

@@ -20,12 +20,6 @@ static const struct table_column channel_columns[] = { { "CHANNEL", true, 0 },
 						       { "RATE", false, 0 },
 						       { "AGE", false, 0 } };
 
-/* Where nothing flows there is little to see: requests, answers, events are shown when asked for. */
-static bool worth_it(const struct robot_channel *one, bool all)
-{
-	return all || one->state || one->rate_hz > 0 || lines_before(one->name, "-ref");
-}
-
 static void channel_cells(const struct robot_channel *one, struct table_row *row, size_t place)
 {
 	const bool still = !(one->rate_hz > 0);
@@ -45,8 +39,10 @@ static void show_channels(const struct robot_channels *channels, struct table *t
 	size_t n = 0, across = width / ACROSS_COLUMNS, down;
 
 	across = across < 1 ? 1 : across > ACROSS_MAX ? ACROSS_MAX : across;
+	/* Where nothing flows there is little to see: requests, answers, events are shown when asked for. */
 	for (size_t i = 0; i < channels->n; i++)
-		if (worth_it(channels->at[i], all))
+		if (all || channels->at[i]->state || channels->at[i]->rate_hz > 0 ||
+		    lines_before(channels->at[i]->name, "-ref"))
 			shown[n++] = channels->at[i];
 	down = (n + across - 1) / across;
 	across = n ? (n + down - 1) / down : 1;
@@ -231,16 +227,14 @@ static double degrees(double rad)
 	return rad * 180 / M_PI;
 }
 
-static const char *input(uint32_t value)
-{
-	static const char *const words[] = { "lost", "predicted", "fresh" };
+static const struct {
+	const char *word;
+	enum tone tone;
+} inputs[] = { { "lost", TONE_BAD }, { "predicted", TONE_ODD }, { "fresh", TONE_PLAIN }, { "unknown", TONE_BAD } };
 
-	return value < sizeof(words) / sizeof(*words) ? words[value] : "unknown";
-}
-
-static enum tone input_tone(uint32_t value)
+static size_t input(uint32_t value)
 {
-	return value == MSG_INPUT_FRESH ? TONE_PLAIN : value == MSG_INPUT_PREDICTED ? TONE_ODD : TONE_BAD;
+	return value < MSG_INPUT_FRESH ? value : MSG_INPUT_FRESH + (value != MSG_INPUT_FRESH);
 }
 
 static enum tone mode(const struct msg_balance_state *s, char text[TEXT_MAX])
@@ -272,14 +266,16 @@ static enum tone words(const struct top *top, size_t line, char text[TEXT_MAX])
 		snprintf(text, TEXT_MAX, "pitch  %6.1f deg   travel %6.2f m", degrees(s->pitch), s->travel);
 		return TONE_PLAIN;
 	case 4:
-		snprintf(text, TEXT_MAX, "waist  %6.1f deg   %s", degrees(s->waist_position), input(s->waist));
-		return input_tone(s->waist);
+		snprintf(text, TEXT_MAX, "waist  %6.1f deg   %s", degrees(s->waist_position),
+			 inputs[input(s->waist)].word);
+		return inputs[input(s->waist)].tone;
 	case 5:
-		snprintf(text, TEXT_MAX, "wheels %6.1f %.1f A   %s", s->current[0], s->current[1], input(s->wheels));
-		return input_tone(s->wheels);
+		snprintf(text, TEXT_MAX, "wheels %6.1f %.1f A   %s", s->current[0], s->current[1],
+			 inputs[input(s->wheels)].word);
+		return inputs[input(s->wheels)].tone;
 	case 6:
-		snprintf(text, TEXT_MAX, "imu    %s", input(s->imu));
-		return input_tone(s->imu);
+		snprintf(text, TEXT_MAX, "imu    %s", inputs[input(s->imu)].word);
+		return inputs[input(s->imu)].tone;
 	case 7:
 		if (top->channels.has_mux) /* of the waist's references */
 			snprintf(text, TEXT_MAX, "%.24s follows %.24s", mux->output,

@@ -25,6 +25,9 @@
 #define CLAIM_TRIES 20
 #define CLAIM_RETRY_NS 5000000
 
+static struct error_who odd = { "achstart", NULL, ERROR_WARNING };
+static struct error_sink warnings = { error_to_stderr, &odd, 0 };
+
 struct achstart_options {
 	bool check, frames, graph, name, real;
 	const char *group;
@@ -68,27 +71,23 @@ static const struct settings_row rows[] = {
 	SETTINGS_END,
 };
 
-static int check(struct launch *launch, const struct virtual_line *clock)
+static int check(struct launch *launch, const struct virtual_line *clock, struct error_sink *errors)
 {
-	struct error_who wrong = { "achstart", NULL, ERROR_FATAL }, odd = { "achstart", NULL, ERROR_WARNING };
-	struct error_sink errors = { error_to_stderr, &wrong, 0 }, warnings = { error_to_stderr, &odd, 0 };
 	struct check found;
 
-	virtual_check(clock, launch, &errors);
-	launch_rights(launch, &errors);
-	check_robot(&found, launch, CHECK_WITHIN_NS, &errors, &warnings);
+	virtual_check(clock, launch, errors);
+	launch_rights(launch, errors);
+	check_robot(&found, launch, CHECK_WITHIN_NS, errors, &warnings);
 	check_print(&found, launch, stdout);
 	printf("\nclock: %s\n", virtual_name(clock));
 	check_frames_free(&found.frames);
-	return errors.count ? EXIT_WRONG : warnings.count > found.notes ? EXIT_RETRY : 0;
+	return errors->count ? EXIT_WRONG : warnings.count > found.notes ? EXIT_RETRY : 0;
 }
 
 static int print_frames(const struct launch *launch, struct error_sink *errors)
 {
-	const unsigned int before = errors->count;
-
 	check_frames_print(launch, CHECK_WITHIN_NS, stdout, errors);
-	return errors->count > before ? EXIT_WRONG : fflush(stdout) ? EXIT_RETRY : 0;
+	return errors->count ? EXIT_WRONG : fflush(stdout) ? EXIT_RETRY : 0;
 }
 
 /* ---- groups ---- */
@@ -191,8 +190,6 @@ static int take_groups(struct launch *launch, struct error_sink *errors)
 /* Two robots on one machine need different channels: $ENDPLATE_PREFIX. */
 static int claim_channels(struct claim_set *set, struct error_sink *errors)
 {
-	struct error_who odd = { "achstart", NULL, ERROR_WARNING };
-	struct error_sink warnings = { error_to_stderr, &odd, 0 };
 	char name[PORT_NAME_MAX], line[ERROR_LINE_MAX] = "";
 	struct error_sink last = { error_keep_last, line, 0 };
 	int status = -EBUSY;
@@ -226,8 +223,6 @@ static void ask_drivers(struct check *found, struct launch *launch, struct error
 static bool passes_check(struct check *found, struct launch *launch, struct error_sink *errors)
 {
 	const unsigned int before = errors->count;
-	struct error_who odd = { "achstart", NULL, ERROR_WARNING };
-	struct error_sink warnings = { error_to_stderr, &odd, 0 };
 
 	ask_drivers(found, launch, errors);
 	if (launch->overload == LAUNCH_OVERLOAD_REPORT)
@@ -329,7 +324,7 @@ int main(int argc, char **argv)
 	else if (options.graph)
 		graph_print(&launch, stdout);
 	else if (options.check)
-		status = check(&launch, &options.clock);
+		status = check(&launch, &options.clock, &errors);
 	else
 		status = start(&launch, &options.clock, &errors);
 	launch_close(&launch);

@@ -263,13 +263,6 @@ static void follow_plan(struct achtime *t, int64_t now_ns)
 	}
 }
 
-static int64_t next_step_ns(const struct achtime *t)
-{
-	const int64_t next_ns = kill_schedule_next_ns(&t->schedule);
-
-	return next_ns == CLOCK_NEVER ? VT_NEVER : t->end.page->begun_ns + next_ns;
-}
-
 /* How far the clock may run until we look again. */
 static int64_t limit_ns(const struct achtime *t, int64_t real_ns)
 {
@@ -280,11 +273,6 @@ static int64_t limit_ns(const struct achtime *t, int64_t real_ns)
 		return next_ns;
 	paced_ns = t->begun_now_ns + (int64_t)((double)(real_ns - t->begun_ns) * t->rate);
 	return paced_ns < next_ns ? paced_ns : next_ns;
-}
-
-static bool sweep_is_due(const struct achtime *t, int64_t now_ns, int64_t real_ns)
-{
-	return t->end.page->strict ? now_ns != t->swept_now_ns : real_ns >= t->sweep_ns;
 }
 
 /* With a pause of the machine the clock pauses: it does not run faster than its rate for longer than CATCH_UP_NS.
@@ -315,11 +303,12 @@ static void turn(struct achtime *t, int64_t real_ns)
 {
 	struct vt_page *page = t->end.page;
 	const int64_t now_ns = vt_page_core(page)->now_ns;
+	int64_t step_ns;
 
 	follow_plan(t, now_ns);
 	admit(t);
 	atomic_store(&page->sweeping, 0);
-	if (sweep_is_due(t, now_ns, real_ns) && vt_page_at_rest(&t->end)) {
+	if ((page->strict ? now_ns != t->swept_now_ns : real_ns >= t->sweep_ns) && vt_page_at_rest(&t->end)) {
 		t->swept_now_ns = now_ns;
 		t->sweep_ns = real_ns + SWEEP_NS;
 		atomic_store(&page->sweeping, 1);
@@ -329,7 +318,8 @@ static void turn(struct achtime *t, int64_t real_ns)
 	forgive(t, now_ns, real_ns);
 	/* A sweep ends with the next rest, which is ours. */
 	atomic_store(&page->limit_ns, atomic_load(&page->sweeping) ? 0 : limit_ns(t, real_ns + STEP_NS));
-	atomic_store(&page->deadline_ns[VT_COORDINATOR], next_step_ns(t));
+	step_ns = kill_schedule_next_ns(&t->schedule);
+	atomic_store(&page->deadline_ns[VT_COORDINATOR], step_ns == CLOCK_NEVER ? VT_NEVER : page->begun_ns + step_ns);
 	vt_page_pass(&t->end);
 	if (page->strict && vt_page_is_ours(&t->end))
 		vt_page_ring(&t->end); /* its next turn is at once */
@@ -380,26 +370,6 @@ static void run(struct achtime *t)
 	}
 }
 
-/* After another achtime that was killed: what it has done is not done again. */
-static void resume(struct achtime *t)
-{
-	const int64_t now_ns = vt_page_core(t->end.page)->now_ns;
-
-	t->begun_now_ns = now_ns;
-	while (now_ns > t->end.page->begun_ns && kill_schedule_due(&t->schedule, now_ns - t->end.page->begun_ns))
-		;
-}
-
-static int read_plan(struct kill_schedule *schedule, const struct achtime_options *options, struct error_sink *errors)
-{
-	const struct kill_schedule_step end = { .name = "achstart", .at_ns = options->for_ns, .signal = SIGTERM };
-
-	if (kill_schedule_read(schedule, &options->kills, SIGKILL, errors) ||
-	    kill_schedule_read(schedule, &options->stops, SIGSTOP, errors))
-		return -EINVAL;
-	return options->for_ns ? kill_schedule_add(schedule, &end, errors) : 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct error_who who = { "achtime", NULL, ERROR_FATAL };
@@ -410,27 +380,33 @@ int main(int argc, char **argv)
 				   .rows = rows,
 				   .values = &options,
 				   .version = OPTIONS_VERSION };
+	struct kill_schedule_step end = { .name = "achstart", .signal = SIGTERM };
 	static struct achtime t;
+	int64_t now_ns;
 	int status = options_main(&command, &argc, argv);
 
 	if (status != OPTIONS_RUN)
 		return status;
+	end.at_ns = options.for_ns;
 	if (!options.page)
 		return error_refuse(&errors, EXIT_WRONG, "--page FILE is missing: achstart --virtual starts achtime");
-	if (read_plan(&t.schedule, &options, &errors))
+	if (kill_schedule_read(&t.schedule, &options.kills, &options.stops, &errors) ||
+	    (options.for_ns && kill_schedule_add(&t.schedule, &end, &errors)))
 		return EXIT_WRONG;
+	for (int i = 0; i < VT_SLOTS; i++)
+		t.pidfd[i] = -1;
 	status = vt_page_join(&t.end, options.page, VT_COORDINATOR);
 	if (status)
 		return error_refuse(&errors, EXIT_RETRY, "%s: %s", options.page, strerror(-status));
-	for (int i = 0; i < VT_SLOTS; i++)
-		t.pidfd[i] = -1;
 	t.path = options.page;
 	t.rate = options.rate;
 	t.end.page->rate = options.rate;
 	atomic_store(&t.end.page->started, folder_started(getpid()));
-	resume(&t);
 	t.begun_ns = t.paced_ns = t.sweep_ns = clock_now_ns();
-	t.paced_now_ns = vt_page_core(t.end.page)->now_ns;
+	t.begun_now_ns = t.paced_now_ns = now_ns = vt_page_core(t.end.page)->now_ns;
+	/* What another achtime has done that was killed is not done again. */
+	while (now_ns > t.end.page->begun_ns && kill_schedule_due(&t.schedule, now_ns - t.end.page->begun_ns))
+		;
 	signal(SIGPIPE, SIG_IGN);
 	if (sched_getscheduler(0) == SCHED_FIFO)
 		realtime_schedule(0, SCHED_FIFO, PRIORITY);

@@ -39,15 +39,6 @@ static bool add(struct channel_guard *p, const char *of, const char *before, con
 	return true;
 }
 
-/* The group moving writes the sources of a refmuxd, not the references that it writes. */
-static void add_ref(struct channel_guard *p, const struct launch *launch, const struct launch_daemon *d)
-{
-	const bool muxed = d->device && launch_is_muxed(launch, d->device);
-
-	add(p, d->name, d->device ? d->device->name : d->name, REF, muxed ? 0600 : REF_MODE,
-	    d->device && d->device->actuated && !muxed);
-}
-
 static void add_sources(struct channel_guard *p, const struct launch_daemon *d)
 {
 	char name[PORT_NAME_MAX];
@@ -70,22 +61,16 @@ static bool is_known(const struct channel_guard *p, const char *channel)
 	return false;
 }
 
-/* What only the drivers know of: forces of a robot's feet, references of its limbs. */
-static void add_further(struct channel_guard *p, const struct launch_channel *channel)
-{
-	const struct launch_daemon *d = channel->daemon;
-
-	if (!is_known(p, channel->name))
-		add(p, d->name, channel->name, "", channel->reads ? REF_MODE : 0640,
-		    channel->reads && d->device && d->device->actuated);
-}
-
 static void add_daemon(struct channel_guard *p, const struct launch *launch, const struct launch_daemon *d)
 {
+	const char *name = d->device ? d->device->name : d->name;
+	/* The group moving writes the sources of a refmuxd, not the references that it writes. */
+	const bool muxed = d->device && launch_is_muxed(launch, d->device);
+
 	for (size_t i = 0; i < SUFFIXES; i++)
-		if (add(p, d->name, d->device ? d->device->name : d->name, suffixes[i].text, suffixes[i].mode, false))
+		if (add(p, d->name, name, suffixes[i].text, suffixes[i].mode, false))
 			p->channels[p->n - 1].keep = d->keep && suffixes[i].outlives;
-	add_ref(p, launch, d);
+	add(p, d->name, name, REF, muxed ? 0600 : REF_MODE, d->device && d->device->actuated && !muxed);
 	add_sources(p, d);
 }
 
@@ -110,8 +95,15 @@ int channel_guard_open(struct channel_guard *p, const struct launch *launch)
 		add(p, NULL, "bus-", launch->robot.buses[i].name, 0640, false);
 	for (size_t i = 0; i < ALONE; i++)
 		add(p, NULL, alone[i].text, "", alone[i].mode, false);
-	for (size_t i = 0; i < launch->channels_n; i++)
-		add_further(p, &launch->channels[i]);
+	/* What only the drivers know of: forces of a robot's feet, references of its limbs. */
+	for (size_t i = 0; i < launch->channels_n; i++) {
+		const struct launch_channel *channel = &launch->channels[i];
+		const struct robot_device *device = channel->daemon->device;
+
+		if (!is_known(p, channel->name))
+			add(p, channel->daemon->name, channel->name, "", channel->reads ? REF_MODE : 0640,
+			    channel->reads && device && device->actuated);
+	}
 	return 0;
 }
 
@@ -155,45 +147,33 @@ bool channel_guard_mend(const char *name)
 
 /* ---- references ---- */
 
-/* Is it the group's to write? */
-static bool is_shared(const char *name, gid_t group)
+static bool is_there(const char *name, struct stat *st)
 {
 	char path[ACH_FILE_PATH_LEN];
-	struct stat st;
 
 	ach_file_channel_path(path, name);
-	return !lstat(path, &st) && st.st_gid == group;
+	return !lstat(path, st);
 }
 
-/* As large as the largest reference there is. */
-static enum ach_status make_ref(const char *name, gid_t group)
+/* Makes one that is not the group's to write, as large as the largest reference there is. */
+static int share(const struct channel_guard *p, const struct channel_guard_channel *one, struct error_sink *errors)
 {
 	const struct msg_type *joint = msg_type_by_number(msg_joint_ref_number);
 	const struct msg_type *gripper = msg_type_by_number(msg_gripper_ref_number);
 	const struct msg_type *type = joint->body->size > gripper->body->size ? joint : gripper;
-	ach_create_attr_t attr;
-
-	ach_create_attr_init(&attr);
-	ach_create_attr_set_mode(&attr, 0660, group);
-	return ach_create(name, type->retained, type->body->size, &attr);
-}
-
-static int share_ref(const struct channel_guard *p, const char *name, struct error_sink *errors)
-{
 	enum ach_status status;
+	ach_create_attr_t attr;
+	struct stat st;
 
-	if (is_shared(name, p->moving))
+	if (!one->moves || p->moving == LAUNCH_NO_GROUP || (is_there(one->name, &st) && st.st_gid == p->moving))
 		return 0;
-	ach_unlink(name); /* of a driver that came first */
-	status = make_ref(name, p->moving);
+	ach_unlink(one->name); /* of a driver that came first */
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, 0660, p->moving);
+	status = ach_create(one->name, type->retained, type->body->size, &attr);
 	if (status == ACH_OK)
 		return 0;
-	return error_refuse(errors, -EIO, "channel %s: %s: %s", name, ach_result_to_string(status), ach_errstr());
-}
-
-static int share(const struct channel_guard *p, const struct channel_guard_channel *one, struct error_sink *errors)
-{
-	return one->moves && p->moving != LAUNCH_NO_GROUP ? share_ref(p, one->name, errors) : 0;
+	return error_refuse(errors, -EIO, "channel %s: %s: %s", one->name, ach_result_to_string(status), ach_errstr());
 }
 
 /* ---- all of them ---- */
@@ -201,11 +181,9 @@ static int share(const struct channel_guard *p, const struct channel_guard_chann
 /* Has another user put something else than a channel under that name?  A plate of his own is ACH_EACCES. */
 static bool is_squatted(const char *name, mode_t mode)
 {
-	char path[ACH_FILE_PATH_LEN];
 	struct stat st;
 
-	ach_file_channel_path(path, name);
-	return read_channel(name, mode) == ACH_BAD_SHM_FILE && !lstat(path, &st) && st.st_uid != geteuid();
+	return read_channel(name, mode) == ACH_BAD_SHM_FILE && is_there(name, &st) && st.st_uid != geteuid();
 }
 
 static int evict(const char *name)
@@ -291,8 +269,7 @@ void channel_guard_sweep(struct channel_guard *p)
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->channels[i].keep || vt_clock_end())
 			ach_unlink(p->channels[i].name);
-	if (!port_name(name, "estop"))
-		ach_unlink(name);
-	if (!port_name(name, "estop-b"))
-		ach_unlink(name);
+	for (int i = 0; i < 2; i++)
+		if (!port_name(name, i ? "estop-b" : "estop"))
+			ach_unlink(name);
 }

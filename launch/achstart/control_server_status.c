@@ -8,17 +8,6 @@
 #include "launch/achstart/virtual.h"
 #include "launch/view/status.h"
 
-static void add_channel(struct status *to, const struct supervised *from, int64_t now_ns)
-{
-	struct status_channel *c = to->channels_n < STATUS_DAEMONS_MAX ? &to->channels[to->channels_n++] : NULL;
-
-	if (!c)
-		return;
-	STATUS_COPY(c->name, from->daemon->channel);
-	c->rate_hz = from->published.rate_hz;
-	c->age_ms = (double)daemon_state_age_ns(&from->published, now_ns) / 1e6;
-}
-
 static void add_daemon(struct status *to, const struct supervised *from, int64_t now_ns)
 {
 	const bool runs = policy_has_process(&from->policy);
@@ -95,8 +84,13 @@ void control_server_status(struct supervisor *s, struct json *j, int64_t now_ns)
 		const struct supervised *from = &s->supervised[i];
 
 		add_daemon(&to, from, now_ns);
-		if (from->published.there)
-			add_channel(&to, from, now_ns);
+		if (from->published.there && to.channels_n < STATUS_DAEMONS_MAX) {
+			struct status_channel *c = &to.channels[to.channels_n++];
+
+			STATUS_COPY(c->name, from->daemon->channel);
+			c->rate_hz = from->published.rate_hz;
+			c->age_ms = (double)daemon_state_age_ns(&from->published, now_ns) / 1e6;
+		}
 		if (from->published.there && from->published.is_clock && !*to.clock.name) {
 			status_take_clock(&to, from->daemon->name, &from->published.clock);
 			to.clock.rate_hz = from->published.rate_hz;

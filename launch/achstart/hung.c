@@ -18,18 +18,11 @@ enum hung_verdict hung_verdict(const struct hung_facts *f)
 											    : HUNG_WAITS;
 }
 
-/* A kernel without the accounts says "0 0 0". */
-static bool parse(const char *text, int64_t *cpu_ns, int64_t *delay_ns)
-{
-	int64_t runs;
-
-	return sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64, cpu_ns, delay_ns, &runs) == 3 && runs > 0;
-}
-
 void hung_sample(struct hung *h, const char *schedstat, char state, int64_t since_ns, bool fresh, int64_t now_ns)
 {
-	int64_t cpu_ns = 0, delay_ns = 0;
-	const bool known = parse(schedstat, &cpu_ns, &delay_ns);
+	int64_t cpu_ns = 0, delay_ns = 0, runs = 0; /* "0 0 0": a kernel without the accounts */
+	const bool known =
+		sscanf(schedstat, "%" SCNd64 " %" SCNd64 " %" SCNd64, &cpu_ns, &delay_ns, &runs) == 3 && runs > 0;
 
 	if (h->since_ns != since_ns || !h->facts.known)
 		*h = (struct hung){ .since_ns = since_ns,

@@ -5,18 +5,9 @@
 
 #include "launch/achstart/kept_sockets.h"
 
-static int refuse(const char *where, int port, int status, struct error_sink *errors)
-{
-	char taken[LISTENER_TAKEN_MAX];
-
-	if (status != -EADDRINUSE)
-		return error_refuse(errors, status, "listen: %s port %d: %s", where, port, strerror(-status));
-	listener_taken(taken, where, port);
-	return error_refuse(errors, status, "listen: %s: end that process, or write another port", taken);
-}
-
 int kept_sockets_open(struct kept_sockets *s, int port, struct error_sink *errors, struct error_sink *warnings)
 {
+	char taken[LISTENER_TAKEN_MAX];
 	const char *where;
 	uid_t uid;
 	int n;
@@ -30,10 +21,13 @@ int kept_sockets_open(struct kept_sockets *s, int port, struct error_sink *error
 			error_add(warnings, "listen: port %d is held by another process of this user: port %d is used",
 				  port, listener_port(s->fd[0]));
 	}
-	if (n < 0)
-		return refuse(where, port, n, errors);
-	s->n = (size_t)n;
-	return 0;
+	s->n = n < 0 ? 0 : (size_t)n;
+	if (n >= 0)
+		return 0;
+	if (n != -EADDRINUSE)
+		return error_refuse(errors, n, "listen: %s port %d: %s", where, port, strerror(-n));
+	listener_taken(taken, where, port);
+	return error_refuse(errors, n, "listen: %s: end that process, or write another port", taken);
 }
 
 /* By the address alone: a daemon may have got another port than the launch file says. */

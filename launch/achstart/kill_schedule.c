@@ -59,11 +59,12 @@ static int read_all(struct kill_schedule *schedule, const char *text, int signal
 	}
 }
 
-int kill_schedule_read(struct kill_schedule *schedule, const struct settings_strings *texts, int signal,
-		       struct error_sink *errors)
+int kill_schedule_read(struct kill_schedule *schedule, const struct settings_strings *kills,
+		       const struct settings_strings *stops, struct error_sink *errors)
 {
-	for (size_t i = 0; i < texts->n; i++)
-		if (read_all(schedule, texts->item[i], signal, errors))
+	for (size_t i = 0; i < kills->n + stops->n; i++)
+		if (i < kills->n ? read_all(schedule, kills->item[i], SIGKILL, errors)
+				 : read_all(schedule, stops->item[i - kills->n], SIGSTOP, errors))
 			return -EINVAL;
 	return 0;
 }

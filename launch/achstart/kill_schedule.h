@@ -22,10 +22,10 @@ struct kill_schedule {
 	struct kill_schedule_step steps[KILL_SCHEDULE_STEPS_MAX]; /* by time */
 };
 
-/* Adds each "NAME@TIME[+N]", or several with commas: the signal at TIME, or SIGKILL at the Nth message or write to a
- * bus or socket from then on.  0, or -EINVAL with a line in errors. */
-int kill_schedule_read(struct kill_schedule *schedule, const struct settings_strings *texts, int signal,
-		       struct error_sink *errors);
+/* Adds each "NAME@TIME[+N]", or several with commas: SIGKILL or SIGSTOP at TIME, or SIGKILL at the Nth message or write
+ * to a bus or socket from then on.  0, or -EINVAL with a line in errors. */
+int kill_schedule_read(struct kill_schedule *schedule, const struct settings_strings *kills,
+		       const struct settings_strings *stops, struct error_sink *errors);
 int kill_schedule_add(struct kill_schedule *schedule, const struct kill_schedule_step *step,
 		      struct error_sink *errors); /* 0 or -ENOSPC */
 

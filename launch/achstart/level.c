@@ -205,20 +205,16 @@ static void report_invalid(struct supervisor *s, int64_t now_ns)
 	s->level.reported_invalid_ns = now_ns;
 }
 
-static void note_changes(struct supervisor *s, int64_t now_ns)
+void level_update(struct supervisor *s, int64_t now_ns)
 {
-	const struct estop_seen seen = estop_seen(&s->estop);
+	struct estop_seen seen;
 
+	estop_read(&s->estop, now_ns);
+	seen = estop_seen(&s->estop);
 	if (memcmp(&seen, &s->level.seen, sizeof(seen)) != 0)
 		s->level.quiet_since_ns = now_ns;
 	s->level.seen = seen;
 	s->level.untouched &= !seen.seq[0] && !seen.seq[1];
-}
-
-void level_update(struct supervisor *s, int64_t now_ns)
-{
-	estop_read(&s->estop, now_ns);
-	note_changes(s, now_ns);
 	report_invalid(s, now_ns);
 	create_again(s, now_ns);
 	arming_update(s, now_ns);

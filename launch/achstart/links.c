@@ -24,18 +24,12 @@ static bool is_socketcan(const struct robot_bus *bus)
 	return !strchr(bus->interface, ':');
 }
 
-static bool is_up(const char *interface)
-{
-	struct link_info info;
-
-	return !link_query(interface, &info, &(struct error_sink){ 0 }) && info.up;
-}
-
 static void bring_up(struct links_one *one, struct events *events, int64_t now_ns)
 {
 	const struct link_settings want = check_link_settings(one->bus);
 	const char *interface = one->bus->interface;
-	const bool was_up = is_up(interface);
+	struct link_info info;
+	const bool was_up = !link_query(interface, &info, &(struct error_sink){ 0 }) && info.up;
 	struct lines why;
 	const int status = link_up(interface, &want, lines_begin(&why));
 
@@ -106,12 +100,6 @@ enum links_action links_decide(const struct links_report *reports, size_t n, con
 	return LINKS_FINE;
 }
 
-/* The clock moves nothing and stays active without its buses: a reset need not wait until it holds. */
-static enum msg_life life_of(const struct daemon_state *p)
-{
-	return p->is_clock ? MSG_LIFE_HOLDING : (enum msg_life)p->common.lifecycle;
-}
-
 static size_t gather(const struct robot_bus *bus, const struct links_driver *drivers, size_t n,
 		     struct links_report *reports, int64_t now_ns)
 {
@@ -120,12 +108,14 @@ static size_t gather(const struct robot_bus *bus, const struct links_driver *dri
 	for (size_t i = 0; i < n; i++) {
 		const struct daemon_state *p = drivers[i].published;
 		const bool silent = daemon_state_age_ns(p, now_ns) > FRESH_NS;
+		/* The clock moves nothing and stays active without its buses: a reset need not wait until it holds. */
+		const enum msg_life life = p->is_clock ? MSG_LIFE_HOLDING : (enum msg_life)p->common.lifecycle;
 
 		if (!p->there || (silent && (p->is_clock || !drivers[i].lives)))
 			continue;
 		for (size_t b = 0; b < p->common.bus_count && b < MSG_BUSES; b++)
 			if (!strncmp(p->common.bus[b].name, bus->name, MSG_NAME_SIZE))
-				reports[found++] = (struct links_report){ &p->common.bus[b], life_of(p), silent };
+				reports[found++] = (struct links_report){ &p->common.bus[b], life, silent };
 	}
 	return found;
 }

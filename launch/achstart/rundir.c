@@ -42,12 +42,6 @@ static void take_line(struct notice *notice, const char *line)
 	}
 }
 
-static void take_fds(struct notice *notice, const struct cmsghdr *c)
-{
-	notice->fds_n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(notice->fds, CMSG_DATA(c), notice->fds_n * sizeof(int));
-}
-
 void rundir_drop(struct notice *notice)
 {
 	for (size_t i = 0; i < notice->fds_n; i++)
@@ -72,10 +66,12 @@ int rundir_notice(int fd, struct notice *notice)
 	text[len] = 0;
 	memset(notice, 0, sizeof(*notice));
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
 			notice->pid = ((const struct ucred *)(const void *)CMSG_DATA(c))->pid;
-		else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			take_fds(notice, c);
+		} else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+			notice->fds_n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+			memcpy(notice->fds, CMSG_DATA(c), notice->fds_n * sizeof(int));
+		}
 	while ((line = strsep(&rest, "\n")))
 		take_line(notice, line);
 	return 1;
@@ -85,40 +81,33 @@ int rundir_notice(int fd, struct notice *notice)
 
 /* ---- what is missing ---- */
 
-/* The folder is ours if the lock is. */
 static const struct part {
 	const char *name;
 	mode_t kind;
-} parts[] = { { "notify", S_IFSOCK }, { "control", S_IFSOCK }, { "robot", S_IFREG }, { "state", S_IFDIR } };
-enum { NOTIFY, CONTROL, ROBOT, STATE, PARTS };
-
-struct missing {
-	bool lock, part[PARTS];
-	unsigned int n; /* of them all */
+} parts[] = {
+	{ "lock", 0 }, { "notify", S_IFSOCK }, { "control", S_IFSOCK }, { "robot", S_IFREG }, { "state", S_IFDIR }
 };
+enum { LOCK, NOTIFY, CONTROL, ROBOT, STATE, PARTS };
+#define BIT(part) (1u << (part))
 
-static struct missing find_missing(const struct supervisor *s)
+/* The folder is ours if the lock is. */
+static unsigned int find_missing(const struct supervisor *s)
 {
-	struct missing missing = { .lock = !folder_is_locked(s->lock) };
+	unsigned int missing = folder_is_locked(s->lock) ? 0 : BIT(LOCK);
 
-	missing.n = missing.lock;
-	for (int i = 0; i < PARTS; i++) {
-		missing.part[i] = !folder_has(parts[i].name, parts[i].kind);
-		missing.n += missing.part[i];
-	}
+	for (int i = NOTIFY; i < PARTS; i++)
+		missing |= folder_has(parts[i].name, parts[i].kind) ? 0 : BIT(i);
 	return missing;
 }
 
 /* "lock, control of ", or nothing if it is the whole folder. */
-static void name_missing(char names[64], const struct missing *missing)
+static void name_missing(char names[64], unsigned int missing)
 {
 	*names = 0;
-	if (missing->n > PARTS)
+	if (missing == BIT(PARTS) - 1)
 		return;
-	if (missing->lock)
-		strcpy(names, "lock");
 	for (int i = 0; i < PARTS; i++)
-		if (missing->part[i])
+		if (missing & BIT(i))
 			lines_append(names, 64, ", ", "%s", parts[i].name);
 	lines_append(names, 64, " of ", "%s", "");
 }
@@ -130,17 +119,6 @@ void rundir_listen(struct supervisor *s, int64_t now_ns)
 }
 
 /* ---- recreating ---- */
-
-static int make_notify(struct supervisor *s, struct error_sink *errors)
-{
-	const int notify_fd = rundir_notify(errors);
-
-	if (notify_fd < 0)
-		return notify_fd;
-	close(s->notify_fd);
-	s->notify_fd = notify_fd;
-	return 0;
-}
 
 static int make_states(struct supervisor *s, struct error_sink *errors)
 {
@@ -155,25 +133,30 @@ static int make_states(struct supervisor *s, struct error_sink *errors)
 }
 
 /* In a folder that is not ours everything is created again. */
-static int make_parts(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
+static int make_parts(struct supervisor *s, unsigned int missing, struct error_sink *errors)
 {
-	int status = folder_share(s->launch->operators, errors);
+	int notify_fd, status = folder_share(s->launch->operators, errors);
 
 	if (!status)
 		status = folder_robot_write(s->launch->name, errors);
-	if (!status && (missing->lock || missing->part[STATE]))
+	if (!status && missing & (BIT(LOCK) | BIT(STATE)))
 		status = make_states(s, errors);
-	if (!status && (missing->lock || missing->part[NOTIFY]))
-		status = make_notify(s, errors);
+	if (!status && missing & (BIT(LOCK) | BIT(NOTIFY))) {
+		notify_fd = rundir_notify(errors);
+		if (notify_fd < 0)
+			return notify_fd;
+		close(s->notify_fd);
+		s->notify_fd = notify_fd;
+	}
 	/* Open connections stay; new ones find the new socket. */
-	if (!status && (missing->lock || missing->part[CONTROL]))
+	if (!status && missing & (BIT(LOCK) | BIT(CONTROL)))
 		status = control_server_listen(s->control, errors);
 	return status;
 }
 
-static int recreate(struct supervisor *s, const struct missing *missing, struct error_sink *errors)
+static int recreate(struct supervisor *s, unsigned int missing, struct error_sink *errors)
 {
-	const int lock = missing->lock ? folder_lock(false, errors) : s->lock;
+	const int lock = missing & BIT(LOCK) ? folder_lock(false, errors) : s->lock;
 	const int status = lock < 0 ? lock : make_parts(s, missing, errors);
 
 	if (lock < 0 || lock == s->lock)
@@ -198,22 +181,22 @@ void rundir_check(struct supervisor *s, int64_t now_ns)
 	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, "achstart", "folder" };
 	struct error_sink errors = { s->reported_folder ? NULL : events_line, &wrong, 0 };
 	char path[RUN_PATH_MAX] = "", names[64];
-	struct missing missing;
+	unsigned int missing;
 
 	if (now_ns < s->rundir_ns)
 		return;
 	s->rundir_ns = now_ns + EVERY_NS;
 	missing = find_missing(s);
-	if (!missing.n) {
+	if (!missing) {
 		s->reported_folder = false; /* put right by hand */
 		return;
 	}
 	rundir_listen(s, now_ns);
-	s->reported_folder = recreate(s, &missing, &errors);
+	s->reported_folder = recreate(s, missing, &errors);
 	s->events.log.look_ns = 0; /* at once: the event below belongs into the new log */
 	events_update(&s->events, now_ns);
 	if (s->reported_folder || run_path(path, NULL, &errors))
 		return;
-	name_missing(names, &missing);
+	name_missing(names, missing);
 	supervise_say(s, now_ns, WARNING, "folder", "%s%s: removed or renamed, and created again", names, path);
 }

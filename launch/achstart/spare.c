@@ -41,12 +41,6 @@ bool spare_reap(struct spare *spare, int *status, int64_t now_ns)
 	return true;
 }
 
-static void start(struct spare *spare, const struct launch_daemon *daemon, const char *path, int log_fd, int64_t now_ns)
-{
-	if (!launch_stands_by(path) || child_start_spare(&spare->child, daemon, path, log_fd, &spare->go))
-		put_off(spare, now_ns);
-}
-
 /* A spare holds nothing: SIGKILL is enough.  It is not on a virtual clock, on which it must be gone at this
  * instant. */
 static void end(struct spare *spare)
@@ -68,7 +62,8 @@ bool spare_keep(struct spare *spare, const struct launch_daemon *daemon, const c
 		end(spare);
 	if (spare->child.pid || !wanted || settled_ns > now_ns - AFTER_NS || spare->next_ns > now_ns)
 		return false;
-	start(spare, daemon, path, log_fd, now_ns);
+	if (!launch_stands_by(path) || child_start_spare(&spare->child, daemon, path, log_fd, &spare->go))
+		put_off(spare, now_ns);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "channels/clock/clock.h"
 #include "config/base/exit.h"
+#include "config/base/num.h"
 #include "launch/achstart/control_server.h"
 #include "launch/achstart/orphans.h"
 #include "launch/achstart/supervise.h"
@@ -208,25 +209,6 @@ static void update(struct supervisor *s, int64_t now_ns)
 
 /* ---- the loop ---- */
 
-/* Once all daemons are ready only watchdog messages come, and those can wait for the next update. */
-static bool wants_notices(const struct supervisor *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->supervised[i].policy.state == POLICY_STARTING)
-			return true;
-	return false;
-}
-
-static int64_t next_ns(const struct supervisor *s)
-{
-	int64_t next = s->look_ns;
-
-	for (size_t i = 0; i < s->n; i++)
-		if (policy_wake_ns(&s->supervised[i].policy) < next)
-			next = policy_wake_ns(&s->supervised[i].policy);
-	return next;
-}
-
 static void read_signals(struct supervisor *s, int64_t now_ns)
 {
 	struct signalfd_siginfo info;
@@ -272,16 +254,21 @@ static int loop(struct supervisor *s)
 	struct clock_fd fds[FIXED + CONTROL_SERVER_FDS];
 
 	while (!s->stop_ns || !all_gone(s)) {
+		int64_t now_ns, next_ns = s->look_ns;
+		bool starting = false; /* else only watchdog messages come, and those can wait for the next update */
 		size_t clients;
-		int64_t now_ns;
 		int ready;
 
+		for (size_t i = 0; i < s->n; i++) {
+			starting |= s->supervised[i].policy.state == POLICY_STARTING;
+			next_ns = num_min(next_ns, policy_wake_ns(&s->supervised[i].policy));
+		}
 		fds[SIGNALS] = (struct clock_fd){ .fd = s->signals, .events = POLLIN };
-		fds[NOTIFY] = (struct clock_fd){ .fd = wants_notices(s) ? s->notify_fd : -1, .events = POLLIN };
+		fds[NOTIFY] = (struct clock_fd){ .fd = starting ? s->notify_fd : -1, .events = POLLIN };
 		fds[ENDS] = (struct clock_fd){ .fd = s->ends, .events = POLLIN };
 		fds[FIFOS] = (struct clock_fd){ .fd = s->flooded || by_looks ? -1 : s->fifos, .events = POLLIN };
 		clients = control_server_fds(s->control, fds + FIXED);
-		ready = clock_wait(fds, FIXED + clients, next_ns(s));
+		ready = clock_wait(fds, FIXED + clients, next_ns);
 		if (ready < 0)
 			return ready;
 		now_ns = clock_now_ns();
@@ -323,13 +310,6 @@ void supervise_hold_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static int open_signals(void)
-{
-	const sigset_t set = signal_set();
-
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* Just above the highest of its daemons, so that it can end a daemon that spins; 0: the ordinary scheduler, like
  * them.  Memory that is mapped later is not locked: every channel would be in memory as a whole. */
 static void take_priority(struct supervisor *s, int64_t now_ns)
@@ -365,12 +345,13 @@ static void say_replaced(void *to, const char *why)
 
 static int open_all(struct supervisor *s, int64_t now_ns, struct error_sink *errors)
 {
+	const sigset_t signals = signal_set();
 	struct error_sink quiet = { 0 };
 
 	supervise_hold_signals();
 	orphans_adopt();
 	notify_open(&s->notify);
-	s->signals = open_signals();
+	s->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->fifos = epoll_create1(EPOLL_CLOEXEC);
 	s->ends = epoll_create1(EPOLL_CLOEXEC);
 	events_open(&s->events, &quiet);

@@ -424,15 +424,6 @@ static bool lives_as_ready(const struct supervised *d)
 	}
 }
 
-static void mend_channel(struct supervisor *s, struct supervised *d, int64_t now_ns)
-{
-	if (!d->published.corrupt)
-		return;
-	if (channel_guard_mend(d->published.channel))
-		supervise_channel_removed(s, d->published.channel, now_ns);
-	d->published.corrupt = false;
-}
-
 bool supervised_keep_spare(const struct supervisor *s, struct supervised *d, int64_t now_ns)
 {
 	const bool ready = d->policy.state == POLICY_READY;
@@ -455,7 +446,9 @@ void supervised_update(struct supervisor *s, struct supervised *d, int64_t now_n
 	if (d->event_port.type)
 		port_reopen(&d->event_port, now_ns, LOOK_NS);
 	read_state(s, d, now_ns);
-	mend_channel(s, d, now_ns);
+	if (d->published.corrupt && channel_guard_mend(d->published.channel))
+		supervise_channel_removed(s, d->published.channel, now_ns);
+	d->published.corrupt = false;
 	if (d->policy.adopted && d->policy.state == POLICY_STARTING && lives_as_ready(d))
 		become_ready(s, d, now_ns);
 }

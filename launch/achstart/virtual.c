@@ -44,7 +44,6 @@
 static struct {
 	const struct launch *launch; /* NULL: real time */
 	char path[RUN_PATH_MAX];
-	int64_t startup_ns;
 	const struct virtual_line *line;
 	const char *outsider; /* a daemon that is not on the clock */
 	bool given;	      /* another process keeps the clock */
@@ -187,14 +186,6 @@ static void give_slots(const struct vt_page *page)
 	}
 }
 
-static bool has_daemon(const struct launch *launch, const char *name)
-{
-	for (size_t i = 0; i < launch->daemons_n; i++)
-		if (!strcmp(launch->daemons[i].name, name))
-			return true;
-	return !strcmp(name, "achstart");
-}
-
 static bool is_bench(const struct launch *launch)
 {
 	bool any = false;
@@ -251,13 +242,12 @@ int virtual_check(const struct virtual_line *line, const struct launch *launch, 
 
 	if (!line->on)
 		return check_real(line, errors);
-	if (kill_schedule_read(&schedule, &line->kills, SIGKILL, errors) ||
-	    kill_schedule_read(&schedule, &line->stops, SIGSTOP, errors))
+	if (kill_schedule_read(&schedule, &line->kills, &line->stops, errors))
 		return -EINVAL;
 	for (size_t i = 0; i < schedule.n; i++) {
 		const bool own = !strcmp(schedule.steps[i].name, "achstart");
 
-		if (!has_daemon(launch, schedule.steps[i].name))
+		if (!own && !launch_daemon(launch, schedule.steps[i].name))
 			return error_refuse(errors, -EINVAL, "--kill and --stop: the launch file has no daemon %s",
 					    schedule.steps[i].name);
 		if (own && schedule.steps[i].signal == SIGSTOP)
@@ -373,7 +363,6 @@ int virtual_begin(const struct virtual_line *line, const struct launch *launch, 
 	if (!given)
 		vt_clock_guard(restart_ended_achtime);
 	run.line = line;
-	run.startup_ns = line->startup_ns;
 	snprintf(place, sizeof(place), "%d %s", OWN_SLOT, run.path);
 	vt_clock_join(given ? given : place);
 	return 0;
@@ -430,12 +419,11 @@ int virtual_end(void)
 
 	if (!end)
 		return 0;
-	if (run.given) {
-		vt_clock_leave();
-		return 0;
-	}
-	atomic_store(&end->page->over, 1);
+	if (!run.given)
+		atomic_store(&end->page->over, 1);
 	vt_clock_leave();
+	if (run.given)
+		return 0;
 	clock_wait(&(struct clock_fd){ .fd = run.achtime_fd, .events = POLLIN }, 1, clock_now_ns() + END_NS);
 	vt_page_remove(run.path);
 	if (getenv("ENDPLATE_HASHES"))
@@ -466,39 +454,30 @@ double virtual_behind_s(void)
 
 /* ---- daemons ---- */
 
-static uint64_t draw(uint64_t seed, uint64_t slot, uint64_t incarnation)
-{
-	uint64_t x = seed * UINT64_C(0x9E3779B97F4A7C15) + slot * UINT64_C(0xBF58476D1CE4E5B9) + incarnation;
-
-	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-	return x ^ x >> 31;
-}
-
+/* The same for a seed, a slot and an incarnation. */
 static int64_t startup_ns(const struct vt_page *page, int slot, int64_t min_ns, int64_t max_ns)
 {
-	const uint32_t incarnation = atomic_load(&page->slot[slot].incarnation);
+	uint64_t x = page->seed * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)slot * UINT64_C(0xBF58476D1CE4E5B9) +
+		     atomic_load(&page->slot[slot].incarnation);
 
-	if (run.startup_ns)
-		return run.startup_ns;
-	return min_ns + (int64_t)(draw(page->seed, (uint64_t)slot, incarnation) % (uint64_t)(max_ns - min_ns));
-}
-
-static void set_budget(struct vt_slot *slot, const struct launch_daemon *daemon)
-{
-	atomic_store(&slot->charged, !daemon->world);
-	slot->period_ns = daemon->period_ns;
-	slot->budget_ns = daemon->budget_ns;
-	slot->over = daemon->over;
-	atomic_store(&slot->weight, (uint32_t)daemon->weight);
+	if (run.line->startup_ns)
+		return run.line->startup_ns;
+	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+	return min_ns + (int64_t)((x ^ x >> 31) % (uint64_t)(max_ns - min_ns));
 }
 
 static void expect(int slot, const struct launch_daemon *daemon, int64_t startup)
 {
 	struct vt_end *end = vt_clock_end();
+	struct vt_slot *at = &end->page->slot[slot];
 
 	vt_page_expect(end, slot, daemon->name, startup);
-	set_budget(&end->page->slot[slot], daemon);
+	atomic_store(&at->charged, !daemon->world);
+	at->period_ns = daemon->period_ns;
+	at->budget_ns = daemon->budget_ns;
+	at->over = daemon->over;
+	atomic_store(&at->weight, (uint32_t)daemon->weight);
 }
 
 int virtual_expect(const struct launch_daemon *daemon, const char *path, char place[VIRTUAL_PLACE_MAX])

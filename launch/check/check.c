@@ -58,15 +58,6 @@ static bool check_program(const struct launch *launch, const struct launch_daemo
 	return false;
 }
 
-static void check_core(const struct launch_daemon *daemon, struct error_sink *errors)
-{
-	long cores = sysconf(_SC_NPROCESSORS_CONF);
-
-	if (daemon->core >= cores)
-		yaml_error(errors, yaml_find(daemon->node, "core"), "this machine has %ld core%s, numbered from 0",
-			   cores, cores == 1 ? "" : "s");
-}
-
 /* ---- drivers, and the simulator ---- */
 
 /* The drivers and the simulator. */
@@ -170,6 +161,7 @@ static void ask(struct check *check, struct json *json, struct asked *asked, con
 static struct asked *find_asked(const struct launch *launch, bool all, struct error_sink *errors)
 {
 	static struct asked asked; /* too large for the stack */
+	const long cores = sysconf(_SC_NPROCESSORS_CONF);
 
 	asked.n = 0;
 	for (size_t i = 0; i < launch->daemons_n; i++) {
@@ -178,8 +170,9 @@ static struct asked *find_asked(const struct launch *launch, bool all, struct er
 
 		if (!daemon->wanted || !(all || driver))
 			continue;
-		if (all)
-			check_core(daemon, errors);
+		if (all && daemon->core >= cores)
+			yaml_error(errors, yaml_find(daemon->node, "core"),
+				   "this machine has %ld core%s, numbered from 0", cores, cores == 1 ? "" : "s");
 		if (check_program(launch, daemon, asked.path[asked.n], errors) &&
 		    (driver || daemon->kind == LAUNCH_ROBOTSIM))
 			asked.daemon[asked.n++] = daemon;
@@ -290,13 +283,6 @@ static void check_interfaces(struct check *check, const struct launch *launch, s
 
 #define PAGE "achweb"
 
-static bool is_page(const struct launch_daemon *daemon)
-{
-	const char *slash = strrchr(daemon->argv[0], '/');
-
-	return !strcmp(slash ? slash + 1 : daemon->argv[0], PAGE);
-}
-
 static bool has_local_socket(const struct launch_daemon *daemon)
 {
 	for (char **arg = daemon->argv; *arg; arg++)
@@ -337,7 +323,8 @@ static void check_listen(const struct launch *launch, struct error_sink *errors,
 {
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
-		const bool page = is_page(daemon);
+		const char *slash = strrchr(daemon->argv[0], '/');
+		const bool page = !strcmp(slash ? slash + 1 : daemon->argv[0], PAGE);
 
 		if (!daemon->wanted || (!daemon->listen && (!page || has_local_socket(daemon))))
 			continue;
@@ -355,28 +342,21 @@ static void check_listen(const struct launch *launch, struct error_sink *errors,
 
 /* ---- all of it ---- */
 
-/* With overload: report a bus without time does not keep the robot from starting. */
-static void check_time(struct check *check, const struct launch *launch, struct error_sink *errors,
-		       struct error_sink *warnings)
-{
-	const bool report = launch->overload == LAUNCH_OVERLOAD_REPORT;
-	const unsigned int before = warnings->count;
-
-	check_frames_times(&check->frames, report ? warnings : errors);
-	check->notes += warnings->count - before;
-}
-
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
 		 struct error_sink *warnings)
 {
 	struct asked *asked = find_asked(launch, true, errors);
+	unsigned int before;
 
 	check->notes = 0;
 	check_frames_begin(&check->frames, launch);
 	ask(NULL, NULL, asked, "--check", within_ns, errors, warnings);
 	ask(check, NULL, asked, "--frames", within_ns, errors, warnings);
 	check_frames_conflicts(&check->frames, errors);
-	check_time(check, launch, errors, warnings);
+	before = warnings->count;
+	/* With overload: report a bus without time does not keep the robot from starting. */
+	check_frames_times(&check->frames, launch->overload == LAUNCH_OVERLOAD_REPORT ? warnings : errors);
+	check->notes += warnings->count - before;
 	check_interfaces(check, launch, errors, warnings);
 	check_listen(launch, errors, warnings);
 }
@@ -395,16 +375,6 @@ static void print_daemon(const struct launch *launch, const struct launch_daemon
 	fprintf(to, "%s\n", daemon->needs_n ? "" : "-");
 }
 
-static void print_bus(const struct traffic_bus *found, const struct robot_bus *bus, FILE *to)
-{
-	char data[24] = "-";
-
-	if (bus->data_bitrate)
-		snprintf(data, sizeof(data), "%lld", (long long)bus->data_bitrate);
-	fprintf(to, "%-16s %-16s %8lld %8s %3.0f %%  %.0f\n", bus->name, bus->interface, (long long)bus->bitrate, data,
-		100 * found->load_most, found->hz);
-}
-
 void check_print(const struct check *check, const struct launch *launch, FILE *to)
 {
 	fprintf(to, "%-16s %-16s %8s %5s  %s\n", "DAEMON", "PROGRAM", "PRIORITY", "CORE", "NEEDS");
@@ -412,7 +382,15 @@ void check_print(const struct check *check, const struct launch *launch, FILE *t
 		if (launch->daemons[i].wanted)
 			print_daemon(launch, &launch->daemons[i], to);
 	fprintf(to, "\n%-16s %-16s %8s %8s %5s  %s\n", "BUS", "INTERFACE", "BIT/S", "DATA", "LOAD", "FRAMES/S");
-	for (size_t i = 0; i < launch->robot.buses_n; i++)
-		if (launch_uses(launch, &launch->robot.buses[i]))
-			print_bus(&check->frames.traffic.buses[i], &launch->robot.buses[i], to);
+	for (size_t i = 0; i < launch->robot.buses_n; i++) {
+		const struct traffic_bus *found = &check->frames.traffic.buses[i];
+		const struct robot_bus *bus = &launch->robot.buses[i];
+		char data[24] = "-";
+
+		if (bus->data_bitrate)
+			snprintf(data, sizeof(data), "%lld", (long long)bus->data_bitrate);
+		if (launch_uses(launch, bus))
+			fprintf(to, "%-16s %-16s %8lld %8s %3.0f %%  %.0f\n", bus->name, bus->interface,
+				(long long)bus->bitrate, data, 100 * found->load_most, found->hz);
+	}
 }

@@ -60,16 +60,6 @@ static void add_file(struct strings *argv, const char *file)
 		add(argv, "%s", file);
 }
 
-static void add_program(struct strings *argv, const struct launch_daemon *daemon)
-{
-	if (*daemon->raw.object) {
-		add(argv, "drvhost");
-		add_file(argv, daemon->raw.object);
-	} else {
-		add_file(argv, daemon->device ? daemon->device->driver : daemon->raw.program);
-	}
-}
-
 /* Also of blackbox. */
 static void driver_line(struct strings *argv, const struct launch_daemon *daemon)
 {
@@ -142,7 +132,11 @@ static void make_line(struct strings *argv, struct launch_daemon *daemon, struct
 		return;
 	if (!start(argv, 16 + 2 * LAUNCH_BUSES_MAX + (args ? args->count : 0), errors))
 		return;
-	add_program(argv, daemon);
+	if (*daemon->raw.object)
+		add(argv, "drvhost");
+	add_file(argv, *daemon->raw.object ? daemon->raw.object
+		       : daemon->device	   ? daemon->device->driver
+					   : daemon->raw.program);
 	switch (daemon->kind) {
 	case LAUNCH_DRIVER:
 	case LAUNCH_BLACKBOX:
@@ -276,22 +270,13 @@ static void find_budget(struct launch_daemon *daemon, struct error_sink *errors)
 		yaml_error(errors, budget, "it is longer than the period");
 }
 
-static void find_channel(struct launch *launch, struct launch_daemon *daemon)
-{
-	char name[TEXT_NAME_MAX + 8];
-
-	if (daemon->alive != LAUNCH_ALIVE_STATE)
-		return;
-	snprintf(name, sizeof(name), "%s-state", daemon->device ? daemon->device->name : daemon->name);
-	daemon->channel = daemon->clock ? "clock" : arena_copy(yaml_arena(launch->doc), name, strlen(name));
-}
-
 void launch_command(struct launch *launch, struct error_sink *errors)
 {
 	const struct launch_daemon *clock = launch->clock ? launch_daemon(launch, launch->clock) : NULL;
 	int64_t clock_ns = clock && clock->device ? tick_ns(clock->device, CLOCK_TICK_NS) : 0;
 	const struct yaml_node *of_all = launch_given(launch->raw.environment);
 	struct strings strings = { .launch = launch };
+	char name[TEXT_NAME_MAX + 8];
 
 	if (of_all)
 		check_environment(of_all, errors);
@@ -305,6 +290,9 @@ void launch_command(struct launch *launch, struct error_sink *errors)
 		make_environment(&strings, daemon, of_all, errors);
 		find_alive(daemon, clock_ns, errors);
 		find_budget(daemon, errors);
-		find_channel(launch, daemon);
+		if (daemon->alive != LAUNCH_ALIVE_STATE)
+			continue;
+		snprintf(name, sizeof(name), "%s-state", daemon->device ? daemon->device->name : daemon->name);
+		daemon->channel = daemon->clock ? "clock" : arena_copy(yaml_arena(launch->doc), name, strlen(name));
 	}
 }

@@ -211,17 +211,6 @@ static bool find_next(const struct launch *launch, uint64_t placed, size_t *next
 	return false;
 }
 
-static const size_t *needs_of(struct launch *launch, const struct launch_daemon *daemon, const size_t *place_of,
-			      struct error_sink *errors)
-{
-	size_t n = 0, *needs = yaml_room(launch->doc, daemon->needs_n, sizeof(*needs), errors);
-
-	for (size_t i = 0; needs && i < launch->daemons_n; i++)
-		if (daemon->raw.needed >> launch->daemons[i].raw.place & 1)
-			needs[n++] = place_of[launch->daemons[i].raw.place];
-	return needs;
-}
-
 void launch_order(struct launch *launch, struct error_sink *errors)
 {
 	struct launch_daemon *sorted = yaml_room(launch->doc, launch->daemons_n, sizeof(*sorted), errors);
@@ -240,9 +229,14 @@ void launch_order(struct launch *launch, struct error_sink *errors)
 	if (n < launch->daemons_n)
 		return; /* circles were reported */
 	launch->daemons = sorted;
-	for (size_t i = 0; i < n; i++) {
-		sorted[i].needs_n = (size_t)__builtin_popcountll(sorted[i].raw.needed);
-		sorted[i].needs = needs_of(launch, &sorted[i], place_of, errors);
+	for (struct launch_daemon *daemon = sorted; daemon < sorted + n; daemon++) {
+		size_t *needs = yaml_room(launch->doc, (size_t)__builtin_popcountll(daemon->raw.needed), sizeof(*needs),
+					  errors);
+
+		daemon->needs = needs;
+		for (size_t i = 0; needs && i < n; i++)
+			if (daemon->raw.needed >> sorted[i].raw.place & 1)
+				needs[daemon->needs_n++] = place_of[sorted[i].raw.place];
 	}
 }
 

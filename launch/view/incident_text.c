@@ -5,22 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/base/grow.h"
 #include "config/base/text.h"
 #include "launch/view/incident_text.h"
-
-/* The list, with room for one more than n; without memory it stays as it is. */
-static void *grow(struct incident_text *s, void *list, size_t n, size_t *room, size_t size)
-{
-	void *more = n < *room ? list : realloc(list, (2 * *room + 64) * size);
-
-	if (!more) {
-		s->failed = -ENOMEM;
-		return list;
-	}
-	if (n == *room)
-		*room = 2 * *room + 64;
-	return more;
-}
 
 /* ---- lines ---- */
 
@@ -30,9 +17,10 @@ static void say(struct incident_text *s, int64_t t_ns, const char *fmt, ...)
 	struct incident_text_line *line;
 	va_list args;
 
-	s->lines = grow(s, s->lines, s->n, &s->room, sizeof(*s->lines));
-	if (s->n == s->room)
+	if (!grow(&s->lines, &s->room, s->n + 1, sizeof(*s->lines))) {
+		s->failed = -ENOMEM;
 		return;
+	}
 	line = &s->lines[s->n];
 	line->t_ns = t_ns;
 	line->number = s->n++;
@@ -57,9 +45,10 @@ static struct incident_text_rhythm *rhythm_of(struct incident_text *s, const cha
 	for (size_t i = 0; i < s->rhythms_n; i++)
 		if (!strcmp(s->rhythms[i].what, what))
 			return &s->rhythms[i];
-	s->rhythms = grow(s, s->rhythms, s->rhythms_n, &s->rhythms_room, sizeof(*s->rhythms));
-	if (s->rhythms_n == s->rhythms_room)
+	if (!grow(&s->rhythms, &s->rhythms_room, s->rhythms_n + 1, sizeof(*s->rhythms))) {
+		s->failed = -ENOMEM;
 		return NULL;
+	}
 	s->rhythms[s->rhythms_n] = (struct incident_text_rhythm){ 0 };
 	snprintf(s->rhythms[s->rhythms_n].what, sizeof(s->rhythms->what), "%s", what);
 	return &s->rhythms[s->rhythms_n++];
@@ -141,13 +130,6 @@ static void event(struct incident_text *s, const struct msg_event *e, int64_t t_
 		    e->source, what, (int)sizeof(e->text), e->text);
 }
 
-static void stop(struct incident_text *s, const struct msg_estop *e)
-{
-	say(s, e->header.t_publish_ns, "level %s %s by %.*s: %.*s", msg_level_word(e->level),
-	    e->kind == MSG_ESTOP_LOWER ? "ordered" : "raised", (int)sizeof(e->who), e->who, (int)sizeof(e->why),
-	    e->why);
-}
-
 static void reference(struct incident_text *s, const char *channel, const struct msg_header *h)
 {
 	struct incident_text_rhythm *r = rhythm_of(s, channel);
@@ -192,14 +174,18 @@ void incident_text_message(struct incident_text *s, const char *channel, const v
 	if (msg_check(bytes, len, NULL, &type) != MSG_FINE)
 		return;
 	memcpy(&h, bytes, sizeof(h));
-	if (type->number == msg_event_number && text_ends_with(channel, "-event"))
+	if (type->number == msg_event_number && text_ends_with(channel, "-event")) {
 		event(s, memcpy(&e, bytes, sizeof(e)), t_ns); /* bytes may be at any address */
-	else if (type->number == msg_estop_number && text_ends_with(channel, "estop"))
-		stop(s, memcpy(&estop, bytes, sizeof(estop)));
-	else if (text_ends_with(channel, "-ref"))
+	} else if (type->number == msg_estop_number && text_ends_with(channel, "estop")) {
+		memcpy(&estop, bytes, sizeof(estop));
+		say(s, h.t_publish_ns, "level %s %s by %.*s: %.*s", msg_level_word(estop.level),
+		    estop.kind == MSG_ESTOP_LOWER ? "ordered" : "raised", (int)sizeof(estop.who), estop.who,
+		    (int)sizeof(estop.why), estop.why);
+	} else if (text_ends_with(channel, "-ref")) {
 		reference(s, channel, &h);
-	else if (text_ends_with(channel, "-state"))
+	} else if (text_ends_with(channel, "-state")) {
 		state(s, channel, bytes, &h);
+	}
 }
 
 int incident_text_end(struct incident_text *s, int64_t t_ns)

@@ -91,15 +91,20 @@ int listener_port(int fd)
 					     : 0;
 }
 
+static bool listens(int fd)
+{
+	int yes = 0;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &(socklen_t){ sizeof(yes) }) && yes;
+}
+
 int listener_place(int fd, int port)
 {
 	union listener_address is, wanted;
 	socklen_t len = sizeof(is);
-	int listens = 0;
 
 	memset(&is, 0, sizeof(is));
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){ sizeof(listens) }) || !listens ||
-	    getsockname(fd, &is.any, &len))
+	if (!listens(fd) || getsockname(fd, &is.any, &len))
 		return -1;
 	for (int i = 0; i < LISTENER_PAIR; i++)
 		if (listener_parse(&wanted, pair[i], port) == len && !memcmp(&is, &wanted, len))
@@ -109,31 +114,16 @@ int listener_place(int fd, int port)
 
 /* ---- what browsers reach ---- */
 
-static bool is_for_ipv6_only(int fd)
-{
-	int only = 1;
-
-	getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, &(socklen_t){ sizeof(only) });
-	return only;
-}
-
-static bool is_of_one_interface(int fd)
-{
-	char name[IFNAMSIZ] = "";
-	socklen_t len = sizeof(name);
-
-	return getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &len) || len;
-}
-
 unsigned int listener_covers(int fd, int port)
 {
 	const int place = listener_place(fd, port);
 	union listener_address a;
-	socklen_t len = sizeof(a);
-	int listens = 0;
+	char interface[IFNAMSIZ] = "";
+	socklen_t len = sizeof(a), interface_len = sizeof(interface);
+	int only_ipv6 = 1;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){ sizeof(listens) }) || !listens ||
-	    listener_port(fd) != port || is_of_one_interface(fd) || getsockname(fd, &a.any, &len))
+	if (!listens(fd) || listener_port(fd) != port || getsockname(fd, &a.any, &len) ||
+	    getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface, &interface_len) || interface_len)
 		return 0;
 	if (place >= 0)
 		return 1u << place;
@@ -141,7 +131,8 @@ unsigned int listener_covers(int fd, int port)
 		return a.in.sin_addr.s_addr == htonl(INADDR_ANY) ? 1 : 0;
 	if (!IN6_IS_ADDR_UNSPECIFIED(&a.in6.sin6_addr))
 		return 0;
-	return is_for_ipv6_only(fd) ? 2 : LISTENER_BOTH;
+	getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_ipv6, &(socklen_t){ sizeof(only_ipv6) });
+	return only_ipv6 ? 2 : LISTENER_BOTH;
 }
 
 unsigned int listener_absent(void)

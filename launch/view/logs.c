@@ -120,13 +120,6 @@ static const char *file_name(const struct logs *l, int nth, char name[FILE_MAX])
 	return name;
 }
 
-static bool is_elsewhere(void)
-{
-	char place[RUN_PATH_MAX];
-
-	return !own_place(place);
-}
-
 /* ---- the file ---- */
 
 static int open_file(struct logs *l)
@@ -158,14 +151,14 @@ static int reopen_file(struct logs *l)
 	return open_file(l);
 }
 
-static void rotate(struct logs *l)
+static void rotate(struct logs *l, int kept)
 {
 	const int folder = file_folder();
 	char from[FILE_MAX], to[FILE_MAX];
 
 	if (folder < 0)
 		return;
-	for (int i = is_elsewhere() ? LOGS_KEPT : 1; i > 0; i--)
+	for (int i = kept; i > 0; i--)
 		renameat(folder, file_name(l, i - 1, from), folder, file_name(l, i, to));
 	close(folder);
 	reopen_file(l);
@@ -191,10 +184,11 @@ static bool has_room(struct logs *l, size_t len)
 
 void logs_say(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
 {
-	char text[LOGS_LINE_MAX + STAMP_MAX + 16];
+	char text[LOGS_LINE_MAX + STAMP_MAX + 16], place[RUN_PATH_MAX];
 	const int64_t real_ns = clock_real_ns() - (clock_now_ns() - t_ns);
 	const time_t seconds = (time_t)(real_ns / NS_PER_S);
 	struct tm tm;
+	bool elsewhere;
 	size_t len;
 
 	localtime_r(&seconds, &tm);
@@ -213,33 +207,28 @@ void logs_say(struct logs *l, int64_t now_ns, int64_t t_ns, const char *line)
 	l->error = 0;
 	l->lines++;
 	l->file_size += (int64_t)len;
-	if (l->file_size > (is_elsewhere() ? LOGS_SIZE_MAX : LOGS_RUN_SIZE_MAX))
-		rotate(l);
-}
-
-/* Was the file removed or replaced? */
-static bool is_gone(const struct logs *l)
-{
-	const int folder = file_folder();
-	char name[FILE_MAX];
-	bool gone;
-
-	if (folder < 0)
-		return false;
-	gone = !safe_path_is_there(l->file, folder, file_name(l, 0, name));
-	close(folder);
-	return gone;
+	elsewhere = !own_place(place);
+	if (l->file_size > (elsewhere ? LOGS_SIZE_MAX : LOGS_RUN_SIZE_MAX))
+		rotate(l, elsewhere ? LOGS_KEPT : 1);
 }
 
 bool logs_check(struct logs *l, int64_t now_ns)
 {
+	char name[FILE_MAX];
+	bool gone = false;
+	int folder;
+
 	if (now_ns < l->look_ns)
 		return false;
 	l->look_ns = now_ns + RETRY_NS;
-	if (l->file < 0 || !is_gone(l))
-		return false;
-	l->error = -reopen_file(l);
-	return !l->error;
+	folder = l->file < 0 ? -1 : file_folder();
+	if (folder >= 0) {
+		gone = !safe_path_is_there(l->file, folder, file_name(l, 0, name));
+		close(folder);
+	}
+	if (gone)
+		l->error = -reopen_file(l);
+	return gone && !l->error;
 }
 
 const char *logs_why(int error)
@@ -258,14 +247,6 @@ bool logs_changed(struct logs *l, int *error)
 
 /* ---- lines ---- */
 
-static void keep(struct logs *l, const char *line)
-{
-	snprintf(l->last[l->last_at], sizeof(l->last[0]), "%s", line);
-	l->last_at = (l->last_at + 1) % LOGS_LAST;
-	if (l->last_n < LOGS_LAST)
-		l->last_n++;
-}
-
 const char *logs_last(const struct logs *l, unsigned int nth)
 {
 	return nth < l->last_n ? l->last[(l->last_at + LOGS_LAST - 1 - nth) % LOGS_LAST] : NULL;
@@ -279,7 +260,10 @@ void logs_forget(struct logs *l)
 static void end_line(struct logs *l, int64_t now_ns)
 {
 	l->line[l->line_len] = 0;
-	keep(l, l->line);
+	snprintf(l->last[l->last_at], sizeof(l->last[0]), "%s", l->line);
+	l->last_at = (l->last_at + 1) % LOGS_LAST;
+	if (l->last_n < LOGS_LAST)
+		l->last_n++;
 	logs_say(l, now_ns, now_ns, l->line);
 	l->line_len = 0;
 }
@@ -322,19 +306,6 @@ void logs_end(struct logs *l, int64_t now_ns)
 }
 
 /* ---- opening ---- */
-
-static int begin(struct logs *l, const char *name, struct error_sink *errors)
-{
-	const int folder = log_folder(errors);
-
-	memset(l, 0, sizeof(*l));
-	l->fifo = l->file = -1;
-	snprintf(l->name, sizeof(l->name), "%s", name);
-	if (folder < 0)
-		return folder;
-	close(folder);
-	return 0;
-}
 
 /* A FIFO of ours, or -errno. */
 static int check_fifo(int fd)
@@ -386,9 +357,14 @@ static int make_fifo(const struct logs *l)
 
 int logs_open(struct logs *l, const char *name, bool fifo, struct error_sink *errors)
 {
-	int status = begin(l, name, errors);
+	const int folder = log_folder(errors);
+	int status = folder < 0 ? folder : 0;
 
-	if (!status) {
+	memset(l, 0, sizeof(*l));
+	l->fifo = l->file = -1;
+	snprintf(l->name, sizeof(l->name), "%s", name);
+	if (folder >= 0) {
+		close(folder);
 		l->fifo = fifo ? make_fifo(l) : -1;
 		status = fifo && l->fifo < 0 ? l->fifo : open_file(l);
 		if (status)

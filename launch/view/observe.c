@@ -114,20 +114,14 @@ static bool exists(const struct estop *e, const struct robot_channels *channels)
 	return false;
 }
 
-/* Neither channel may be read by this user. */
-static bool is_secret(const struct estop *e)
-{
-	return !e->channel[0].open && !e->channel[1].open &&
-	       (e->channel[0].status == ACH_EACCES || e->channel[1].status == ACH_EACCES);
-}
-
 void observe_level(struct status *v, const struct estop *e, const struct robot_channels *channels)
 {
 	*v->level = *v->who = *v->why = 0;
 	v->epoch = 0;
 	if (!exists(e, channels))
 		return;
-	if (is_secret(e)) {
+	if (!e->channel[0].open && !e->channel[1].open &&
+	    (e->channel[0].status == ACH_EACCES || e->channel[1].status == ACH_EACCES)) {
 		estop_why_closed(e, &(struct error_sink){ keep_first, v, 0 });
 		return;
 	}
@@ -137,16 +131,6 @@ void observe_level(struct status *v, const struct estop *e, const struct robot_c
 	STATUS_COPY(v->why, e->why);
 	utf8_clean(v->who);
 	utf8_clean(v->why);
-}
-
-static void take_level(struct status *v, const struct robot_channels *channels)
-{
-	static struct estop estop;
-
-	robot_level_open(&estop, false, &(struct error_sink){ 0 });
-	robot_level_read(&estop, channels, clock_now_ns());
-	observe_level(v, &estop, channels);
-	estop_close(&estop);
 }
 
 void observe_ages(struct status *v, const struct robot_channels *channels)
@@ -177,13 +161,17 @@ void observe_clock(struct status *v, bool wait)
 
 size_t observe_robot(struct status *v, const struct robot_channels *channels)
 {
+	static struct estop estop;
 	char path[RUN_PATH_MAX];
 
 	memset(v, 0, sizeof(*v));
 	v->uptime_s = v->pace = v->behind_s = NAN;
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }) && strrchr(path, '/'))
 		STATUS_COPY(v->robot, strrchr(path, '/') + 1);
-	take_level(v, channels);
+	robot_level_open(&estop, false, &(struct error_sink){ 0 });
+	robot_level_read(&estop, channels, clock_now_ns());
+	observe_level(v, &estop, channels);
+	estop_close(&estop);
 	read_processes(v, clock_now_ns());
 	for (size_t i = 0; i < channels->n; i++)
 		take_state(v, channels->at[i]);

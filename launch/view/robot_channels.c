@@ -60,14 +60,6 @@ static void add(struct robot_channels *c, const char *full)
 	c->at[c->n++] = one;
 }
 
-/* The channel was removed or created again. */
-static bool replaced(struct robot_channel *one)
-{
-	int unlinked = 0;
-
-	return ach_unlinked(&one->chan, &unlinked) != ACH_OK || unlinked;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp((*(struct robot_channel *const *)a)->name, (*(struct robot_channel *const *)b)->name);
@@ -78,11 +70,12 @@ static void scan(struct robot_channels *c)
 	const size_t len = strlen(prefix());
 	DIR *folder = ach_file_list();
 	const char *full;
+	int unlinked = 0;
 
 	c->owner = run_owner();
 	for (size_t i = c->n; i-- > 0;)
-		if (replaced(c->at[i]))
-			drop(c, i);
+		if (ach_unlinked(&c->at[i]->chan, &unlinked) != ACH_OK || unlinked)
+			drop(c, i); /* the channel was removed or created again */
 	while (folder && (full = ach_file_next(folder)))
 		if (!strncmp(full, prefix(), len) && full[len] && !find(c, full + len))
 			add(c, full);
