@@ -186,22 +186,15 @@ static bool choose_piece(struct writer *w, size_t len, int64_t t_ns)
 
 static int refuse(struct writer *w, int r, const char *why)
 {
-	return error_refuse(w->errors, r, "%s: %s", *w->file.path ? w->file.path : w->options.path, why);
+	return error_refuse(w->errors, r, "%s: %s", *w->path ? w->path : w->options.path, why);
 }
 
 static int open_first(struct writer *w)
 {
-	const char *why = NULL;
-	int r = 0;
+	const char *why;
+	const int r = writer_open_first(w, &why);
 
-	if (!w->pieces) {
-		r = writer_file_open(&w->file, &why);
-		return r ? refuse(w, r, why) : 0;
-	}
-	w->piece = writer_file_next_piece(&w->file);
-	if (!w->options.begin)
-		r = writer_open_piece(w, w->piece);
-	return r ? refuse(w, r, strerror(-r)) : 0;
+	return r ? refuse(w, r, why) : 0;
 }
 
 static int start_thread(struct writer *w)
@@ -229,7 +222,7 @@ int writer_open(struct writer **writer, const struct writer_options *options, st
 	w->options = *options;
 	w->errors = errors;
 	w->pieces = options->rotate_bytes || options->every_ns;
-	w->file = (struct writer_file){ .options = &w->options, .fd = -1 };
+	w->fd = -1;
 	w->last = &w->first;
 	w->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&w->lock, NULL);
@@ -337,7 +330,7 @@ struct writer_stats writer_stats(struct writer *w)
 
 const char *writer_path(const struct writer *w)
 {
-	return w->file.path;
+	return w->path;
 }
 
 void writer_close(struct writer *w)
@@ -351,7 +344,7 @@ void writer_close(struct writer *w)
 	while (w->first)
 		free(writer_take_first(w));
 	free(w->now);
-	writer_file_close(&w->file);
+	writer_close_file(w);
 	if (w->ended_fd >= 0)
 		close(w->ended_fd);
 	pthread_cond_destroy(&w->more);

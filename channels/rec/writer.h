@@ -87,6 +87,9 @@ struct writer_stats {
 struct writer_stats writer_stats(struct writer *w);
 const char *writer_path(const struct writer *w); /* of the file being written; after writer_finish */
 
+/* Writes all to a file; if that fails, takes off a regular file what it has got of it.  0 or -errno. */
+int writer_write(int fd, const void *bytes, size_t len);
+
 /* The pieces of a file that are there, sorted, to be freed; their number, 0 also if the folder cannot be read. */
 size_t writer_pieces(const char *whole, struct rec_piece **pieces);
 

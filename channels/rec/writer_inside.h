@@ -2,9 +2,10 @@
 #ifndef CHANNELS_REC_WRITER_INSIDE_H
 #define CHANNELS_REC_WRITER_INSIDE_H
 
+#include <limits.h>
 #include <pthread.h>
 
-#include "channels/rec/writer_file.h"
+#include "channels/rec/writer.h"
 
 #define WRITER_CHUNK_ITEMS 4096
 
@@ -46,15 +47,19 @@ struct writer {
 	/* the thread's */
 	pthread_t thread;
 	bool started;
-	struct writer_file file;
+	int fd;			 /* -1: no file is open */
+	unsigned int file_piece; /* the open one */
+	bool unnamed;		 /* it is in the hidden file */
+	char path[PATH_MAX], hidden[PATH_MAX];
 	int ended_fd;
 	int error; /* read after ended_fd became readable */
 	bool idle; /* options.convert knows that there are no items */
 	uint64_t items_before;
 };
 
-/* Opens a piece and counts it.  0 or -errno. */
-int writer_open_piece(struct writer *w, unsigned int piece);
+/* Opens the only file, or finds the number of the first piece.  0, or -errno and why. */
+int writer_open_first(struct writer *w, const char **why);
+int writer_close_file(struct writer *w); /* 0 or -errno */
 
 /* Under lock: the chunk being filled is to be written. */
 void writer_hand_over(struct writer *w);

@@ -2,23 +2,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "channels/rec/writer_file.h"
+#include "channels/rec/writer.h"
 #include "channels/tool/mcapfile.h"
 #include "channels/tool/tool.h"
 #include "config/settings/program.h"
 
 const char *const mcapfile_compressions[] = { [MCAP_NONE] = "none", [MCAP_LZ4] = "lz4", [MCAP_ZSTD] = "zstd", NULL };
 
-/* Writes all of it; of a file that has no room for all, cuts off what it has got.  0 or -errno. */
 static int write_all(void *mcapfile, const void *bytes, size_t len)
 {
-	const struct mcapfile *f = mcapfile;
-	size_t written = 0;
-	const int error = writer_file_write(f->fd, bytes, len, &written);
-
-	if (error)
-		writer_file_cut(f->fd, written);
-	return error;
+	return writer_write(((const struct mcapfile *)mcapfile)->fd, bytes, len);
 }
 
 int mcapfile_open(struct mcapfile *f, int fd, enum mcap_compression compression)
