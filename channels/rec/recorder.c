@@ -189,6 +189,8 @@ static void put_message(struct recorder *rec, size_t i)
 	struct reclog_record r = record_of(RECLOG_MESSAGE, i, c->f.chan.seq_num);
 	const size_t packed = rec->sparse ? rec_delta_pack(rec->packed, c->f.bytes, c->f.len) : 0;
 
+	if (rec->seen)
+		rec->seen(c);
 	r.body = packed ? rec->packed : c->f.bytes;
 	r.len = packed ? packed : c->f.len;
 	r.kind = packed ? RECLOG_SPARSE : RECLOG_MESSAGE;

@@ -57,6 +57,7 @@ struct recorder {
 	bool polled; /* a turn waits for its deadline, then reads all channels: no writer has to wake it */
 	const struct recorder_place *places;
 	size_t places_n;
+	void (*seen)(const struct recorder_channel *c); /* called with each message, in c->f; NULL: no */
 
 	struct recorder_channel *channels;
 	size_t n;

@@ -5,7 +5,6 @@
 #include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
 #include "config/base/json.h"
-#include "config/settings/settings.h"
 
 struct snapshot {
 	enum ach_status status; /* of taking it; ACH_OK also for an empty channel */
@@ -40,14 +39,5 @@ void snapshot_age_text(char text[SNAPSHOT_TEXT_MAX], int64_t ns);
 
 /* The members of the object that ach info --json prints, without its braces. */
 void snapshot_json(struct json *j, const char *name, double rate_hz, const struct snapshot *snap); /* NAN: no rate */
-
-/* The line of ach info and ach ls: for_ns is the time between two snapshots; 0: only one. */
-struct snapshot_line {
-	int64_t for_ns;
-	bool json;
-};
-#define SNAPSHOT_FOR                                                               \
-	SETTINGS_TIME("for", struct snapshot_line, for_ns, "s", "0.5s", "0", NULL, \
-		      "measure the rate for S seconds; 0: no rate", .value = "S")
 
 #endif

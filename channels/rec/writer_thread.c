@@ -1,4 +1,4 @@
-/* writer_thread.c: the thread of a writer: its file, or one piece after another, and the chunks that its caller filled. */
+/* writer_thread.c: the thread of a writer, which writes the chunks that its caller filled to a file or to pieces. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

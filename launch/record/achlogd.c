@@ -10,22 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"
-#include "channels/port/notify.h"
-#include "channels/port/report.h"
-#include "channels/rec/recorder.h"
+#include "channels/rec/rec_rotate.h"
 #include "config/base/exit.h"
-#include "config/base/run.h"
 #include "config/base/text.h"
 #include "config/settings/program.h"
-#include "launch/record/achlogd.h"
-#include "launch/view/logs.h"
+#include "launch/record/record_daemon.h"
 
 #define PROGRAM "achlogd"
 #define BUFFER_BYTES (16 << 20) /* that wait for the disk */
-#define SCAN_NS 1000000000	/* between two looks for channels, if the folder cannot be watched */
 #define PATTERNS_MAX 64
+#define DIGITS 8 /* of the number of a piece: names sort */
 
 struct achlogd_options {
 	const char *robot, *name, *folder;
@@ -50,132 +45,164 @@ static const struct settings_row rows[] = {
 
 static struct {
 	struct achlogd_options options;
-	const char *prefix;
+	struct record_daemon d;
 	const char *patterns[PATTERNS_MAX];
 	size_t patterns_n;
-	char folder[RUN_PATH_MAX], path[RUN_PATH_MAX + 64];
+	char path[RUN_PATH_MAX + 64];
 	int lock;
 
-	struct recorder rec;
 	struct recorder_place places[RECORDER_CHANNELS_MAX];
-	struct report report;
-	struct notify notify;
-	int64_t scan_ns, beat_ns, mend_ns;
+	int64_t mend_ns;
 	int disk;      /* -errno that was reported; 0: all is well */
 	uint64_t lost; /* reported */
-	bool crowded;  /* reported: too many channels */
 } l = { .lock = -1 };
 
 /* ---- events ---- */
 
-/* Prints a line about a channel that cannot be read. */
-static void say_line(void *to, const char *line)
-{
-	(void)to;
-	report_say(&l.report, MSG_SEVERITY_WARNING, "channel", "%s", line);
-}
-
 static void say_disk(void)
 {
-	const struct writer_stats stats = writer_stats(l.rec.writer);
+	const struct writer_stats stats = writer_stats(l.d.rec.writer);
 
 	if (stats.error && stats.error != l.disk)
-		report_say(&l.report, MSG_SEVERITY_ERROR, "disk",
-			   "unable to write in %s: %s; messages wait in %d MB of memory", l.folder,
+		report_say(&l.d.report, MSG_SEVERITY_ERROR, "disk",
+			   "unable to write in %s: %s; messages wait in %d MB of memory", l.d.folder,
 			   strerror(-stats.error), BUFFER_BYTES >> 20);
 	else if (!stats.error && l.disk)
-		report_say(&l.report, MSG_SEVERITY_INFO, "disk",
-			   "written again in %s; %" PRIu64 " messages were lost since the start", l.folder,
-			   recorder_lost(&l.rec));
+		report_say(&l.d.report, MSG_SEVERITY_INFO, "disk",
+			   "written again in %s; %" PRIu64 " messages were lost since the start", l.d.folder,
+			   recorder_lost(&l.d.rec));
 	l.disk = stats.error;
 }
 
 static void say_lost(void)
 {
-	const uint64_t lost = recorder_lost(&l.rec);
+	const uint64_t lost = recorder_lost(&l.d.rec);
 
 	if (lost > l.lost)
-		report_say(&l.report, MSG_SEVERITY_WARNING, "lost", "%" PRIu64 " messages were lost since the start",
+		report_say(&l.d.report, MSG_SEVERITY_WARNING, "lost", "%" PRIu64 " messages were lost since the start",
 			   lost);
 	l.lost = lost;
 }
 
-/* ---- channels ---- */
-
-static bool is_wanted(const char *channel)
+static bool is_wanted(const char *own)
 {
-	const size_t len = strlen(l.prefix);
-
-	if (strncmp(channel, l.prefix, len) != 0)
-		return false;
 	for (size_t i = 0; i < l.patterns_n; i++)
-		if (!fnmatch(l.patterns[i], channel + len, 0))
+		if (!fnmatch(l.patterns[i], own, 0))
 			return true;
 	return false;
 }
 
-static void scan(void)
-{
-	DIR *folder = ach_file_list();
-	const char *channel;
+/* ---- where earlier recordings end, so that the next one goes on there ---- */
 
-	while (folder && (channel = ach_file_next(folder)) && !l.crowded) {
-		if (!is_wanted(channel) || recorder_has(&l.rec, channel))
-			continue;
-		l.crowded = recorder_add(&l.rec, channel);
+struct places {
+	struct recorder_place *found; /* number 0: described, and its last message is not found yet */
+	size_t n, open;
+};
+
+static struct recorder_place *place_of(struct places *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->found[i].id == id)
+			return &p->found[i];
+	if (p->n == RECORDER_CHANNELS_MAX)
+		return NULL;
+	p->found[p->n] = (struct recorder_place){ .id = id };
+	p->open++;
+	return &p->found[p->n++];
+}
+
+/* A channel of this number in the piece is over: another one follows, or the piece ends. */
+static void close_channel(struct places *p, struct recorder_place *last)
+{
+	struct recorder_place *place = last->id ? place_of(p, last->id) : NULL;
+
+	if (place && last->number && !place->number) {
+		place->number = last->number;
+		p->open--;
 	}
-	if (folder)
-		closedir(folder);
-	l.scan_ns = clock_now_ns() + SCAN_NS;
+	*last = (struct recorder_place){ 0 };
+}
+
+static void read_piece(struct places *p, const char *path)
+{
+	static struct recorder_place last[RECLOG_CHANNELS_MAX]; /* by the number in the piece */
+	struct reclog_reader reader;
+	struct reclog_record r;
+	enum reclog_found found;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	reclog_open(&reader, fd);
+	while ((found = reclog_read(&reader, &r)) == RECLOG_FOUND_RECORD || found == RECLOG_FOUND_DAMAGE) {
+		struct recorder_place *place = &last[r.channel];
+
+		if (found == RECLOG_FOUND_DAMAGE)
+			continue;
+		if (r.kind == RECLOG_CHANNEL && place->id != r.number) {
+			close_channel(p, place);
+			place->id = r.number;
+		}
+		if (r.kind == RECLOG_MESSAGE && place->id)
+			place->number = r.number;
+	}
+	for (size_t i = 0; i < RECLOG_CHANNELS_MAX; i++)
+		close_channel(p, &last[i]);
+	reclog_close(&reader);
+	close(fd);
+}
+
+/* The last message of each channel in the pieces of a file, the newest pieces first, until each channel that the newest
+ * one describes is found.  Damaged pieces are read as far as they can be.  Returns how many. */
+static size_t read_places(struct recorder_place places[RECORDER_CHANNELS_MAX], const char *whole)
+{
+	struct places p = { .found = places };
+	struct rec_piece *pieces;
+	char path[PATH_MAX];
+	size_t n = writer_pieces(whole, &pieces), kept = 0;
+
+	for (size_t left = n; left && (left == n || p.open); left--)
+		if (!rec_rotate_path(path, whole, DIGITS, pieces[left - 1].number))
+			read_piece(&p, path);
+	free(pieces);
+	for (size_t i = 0; i < p.n; i++)
+		if (places[i].number)
+			places[kept++] = places[i];
+	return kept;
 }
 
 /* ---- the folder ---- */
 
-/* Makes the folder and locks it.  0 or -errno. */
-static int open_folder(void)
+/* Locks it.  0 or -errno. */
+static int lock_folder(void)
 {
-	int fd, r = 0;
+	const int fd = open(l.d.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (mkdir(l.folder, 0750) && errno != EEXIST)
-		return -errno;
-	fd = open(l.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		r = -EBUSY;
-	if (l.lock >= 0 && !r)
-		close(l.lock);
-	if (r)
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		close(fd);
-	else
-		l.lock = fd;
-	return r;
+		return -EBUSY;
+	}
+	if (l.lock >= 0)
+		close(l.lock);
+	l.lock = fd;
+	return 0;
 }
 
 static int find_folder(struct error_sink *errors)
 {
-	int fd, r;
+	int r = record_daemon_folder(&l.d, "record", errors);
 
-	if (l.options.folder) {
-		r = snprintf(l.folder, sizeof(l.folder), "%s", l.options.folder) < (int)sizeof(l.folder)
-			    ? 0
-			    : -ENAMETOOLONG;
-	} else {
-		fd = run_folder("log", errors);
-		if (fd < 0)
-			return fd;
-		close(fd);
-		r = logs_path(l.folder, "record");
-	}
-	if (!r)
-		r = open_folder();
+	if (r)
+		return r;
+	r = lock_folder();
 	if (r == -EBUSY)
 		return error_refuse(errors, r, "%s: another achlogd writes there; give one of them another --folder",
-				    l.folder);
+				    l.d.folder);
 	if (r)
-		return error_refuse(errors, r, "--folder: %s: %s", l.options.folder ? l.options.folder : l.folder,
-				    strerror(-r));
-	snprintf(l.path, sizeof(l.path), "%s/%s.rec", l.folder, l.options.name);
+		return error_refuse(errors, r, "--folder: %s: %s", l.d.folder, strerror(-r));
+	snprintf(l.path, sizeof(l.path), "%s/%s.rec", l.d.folder, l.options.name);
 	return 0;
 }
 
@@ -183,16 +210,12 @@ static int find_folder(struct error_sink *errors)
 
 static void beat(int64_t now_ns)
 {
-	const bool retry = notify_watchdog(&l.notify, now_ns) == -EAGAIN;
-
-	l.beat_ns = now_ns + (retry ? NOTIFY_RETRY_NS : NOTIFY_PERIOD_NS);
 	say_disk();
 	say_lost();
-	report_tick(&l.report, now_ns);
-	port_reopen(&l.report.port, now_ns, SCAN_NS);
-	if (l.disk == -ENOENT && now_ns >= l.mend_ns) {
-		open_folder(); /* it was removed */
-		l.mend_ns = now_ns + SCAN_NS;
+	if (l.disk == -ENOENT && now_ns >= l.mend_ns) { /* it was removed */
+		mkdir(l.d.folder, 0750);
+		lock_folder();
+		l.mend_ns = now_ns + RECORD_DAEMON_SCAN_NS;
 	}
 }
 
@@ -200,51 +223,42 @@ static int run(void)
 {
 	int r;
 
-	notify_open(&l.notify);
-	notify_ready(&l.notify);
-	do {
-		const int64_t now_ns = clock_now_ns();
-
-		if (now_ns >= l.beat_ns)
-			beat(now_ns);
-		if (now_ns >= l.scan_ns)
-			scan();
-		r = recorder_turn(&l.rec, l.beat_ns < l.scan_ns ? l.beat_ns : l.scan_ns);
-		if (r > 0 && r & RECORDER_FOLDER)
-			l.scan_ns = 0;
-	} while (r >= 0 && !(r & (RECORDER_STOP | RECORDER_ENDED)));
-	notify_stopping(&l.notify);
+	notify_open(&l.d.notify);
+	notify_ready(&l.d.notify);
+	do
+		r = record_daemon_turn(&l.d, CLOCK_NEVER);
+	while (r >= 0 && !(r & (RECORDER_STOP | RECORDER_ENDED)));
+	notify_stopping(&l.d.notify);
 	return r < 0 || r & RECORDER_ENDED ? EXIT_RETRY : 0;
 }
 
 static int record(struct error_sink *errors)
 {
-	struct error_sink lines = { say_line, NULL, 0 };
 	struct writer_options writer = { .path = l.path,
 					 .rotate_bytes = l.options.piece_mb * 1000000,
 					 .keep = l.options.pieces,
 					 .total_bytes = l.options.total_mb * 1000000,
-					 .digits = ACHLOGD_DIGITS,
+					 .digits = DIGITS,
 					 .memory = BUFFER_BYTES,
 					 .lasting = true };
-	int r = recorder_open(&l.rec, &lines), status = EXIT_RETRY, error;
+	int status = EXIT_RETRY, error;
 
-	if (r)
-		return error_refuse(errors, EXIT_RETRY, "%s", strerror(-r));
-	l.rec.places_n = places_read(l.places, l.path);
-	l.rec.places = l.places;
-	scan();
-	if (!recorder_begin(&l.rec, &writer, errors)) {
+	if (record_daemon_open(&l.d, errors))
+		return EXIT_RETRY;
+	l.d.rec.places_n = read_places(l.places, l.path);
+	l.d.rec.places = l.places;
+	record_daemon_scan(&l.d);
+	if (!recorder_begin(&l.d.rec, &writer, errors)) {
 		status = run();
-		error = recorder_end(&l.rec, true);
+		error = recorder_end(&l.d.rec, true);
 		if (error && !status)
-			status = error_refuse(errors, EXIT_RETRY, "unable to write in %s: %s", l.folder,
+			status = error_refuse(errors, EXIT_RETRY, "unable to write in %s: %s", l.d.folder,
 					      error == -ECANCELED ? "given up" : strerror(-error));
 		say_lost();
 	}
-	report_end(&l.report, clock_now_ns());
-	notify_close(&l.notify);
-	recorder_close(&l.rec);
+	report_end(&l.d.report, clock_now_ns());
+	notify_close(&l.d.notify);
+	recorder_close(&l.d.rec);
 	return status;
 }
 
@@ -252,7 +266,10 @@ static int check(int argc, char **argv, struct error_sink *errors)
 {
 	const char *prefix = getenv("ENDPLATE_PREFIX");
 
-	l.prefix = prefix ? prefix : "";
+	l.d.prefix = prefix ? prefix : "";
+	l.d.folder_option = l.options.folder;
+	l.d.wanted = is_wanted;
+	l.d.beat = beat;
 	if (l.options.robot && run_robot(l.options.robot))
 		error_add(errors, "--robot: %s is not a valid name", l.options.robot);
 	if (!text_is_name(l.options.name))
@@ -291,6 +308,6 @@ int main(int argc, char **argv)
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (find_folder(&errors))
 		return EXIT_RETRY;
-	report_open(&l.report, PROGRAM, l.options.name, &errors); /* if it is refused, it is tried again */
+	report_open(&l.d.report, PROGRAM, l.options.name, &errors); /* if it is refused, it is tried again */
 	return record(&errors);
 }

@@ -1,6 +1,4 @@
 /* blackbox.c: the last seconds of every bus and channel, kept when something goes wrong; blackbox(1). */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,28 +8,21 @@
 #include <unistd.h>
 
 #include "can/log/recorded_bus.h"
-#include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"
-#include "channels/port/notify.h"
-#include "channels/port/report.h"
 #include "channels/rec/rec_rotate.h"
-#include "channels/rec/recorder.h"
-#include "config/base/run.h"
 #include "config/base/text.h"
 #include "config/settings/program.h"
 #include "config/settings/robot.h"
-#include "launch/record/beside.h"
 #include "launch/record/causes.h"
 #include "launch/record/freeze.h"
-#include "launch/view/logs.h"
+#include "launch/record/record_daemon.h"
 
 #define PROGRAM "blackbox"
 #define PIECES 5	       /* of the window, and one that is written */
-#define LOOK_NS 10000000       /* between two looks at buses, events and stops */
-#define STATES_NS 500000000    /* between two looks at the states */
+#define LOOK_NS 10000000       /* between two looks at buses and channels */
 #define HOLD_NS 5000000	       /* a frame may reach its socket this late, and still goes in order */
 #define MEMORY_BYTES (4 << 20) /* that wait for the disk, of buses and of channels */
-#define SCAN_NS 1000000000
+#define COST_NS 1000000000     /* between two reports of what it costs */
 #define RECORDS 2
 #define NICE 10 /* controllers come first */
 
@@ -70,8 +61,7 @@ static const struct settings_row rows[] = {
 
 static struct {
 	struct blackbox_options options;
-	const char *prefix;
-	char folder[RUN_PATH_MAX];
+	struct record_daemon d;
 	/* Paths of the rolling record; the other one is that of an incident that is written. */
 	struct {
 		char bus[RUN_PATH_MAX], channels[RUN_PATH_MAX];
@@ -85,24 +75,15 @@ static struct {
 	struct writer *bus;
 	uint64_t lost;
 
-	struct recorder rec;
 	struct causes causes;
 	struct freeze incident; /* its causes, as they are found */
-	struct beside job;
+	struct freeze_job job;
 	int64_t freeze_ns, quiet_ns; /* when to freeze; no other incident before */
 	int64_t started_ns;
 	uint64_t incidents, held_back; /* causes within --pause or --apart */
 	int disk;		       /* -errno that was reported; 0: none */
-	struct report report;
-	struct notify notify;
-	int64_t beat_ns, cost_ns, scan_ns, states_ns, look_ns;
+	int64_t cost_ns, look_ns;
 } b = { .freeze_ns = CLOCK_NEVER };
-
-static void say_line(void *to, const char *line)
-{
-	(void)to;
-	report_say(&b.report, MSG_SEVERITY_WARNING, "channel", "%s", line);
-}
 
 /* ---- buses ---- */
 
@@ -133,22 +114,6 @@ static void read_buses(int64_t horizon_ns)
 		put_entry(e, b.taps[i].name);
 }
 
-/* ---- channels ---- */
-
-static void scan(void)
-{
-	DIR *folder = ach_file_list();
-	const size_t len = strlen(b.prefix);
-	const char *channel;
-
-	while (folder && (channel = ach_file_next(folder)))
-		if (!strncmp(channel, b.prefix, len) && !recorder_has(&b.rec, channel) && recorder_add(&b.rec, channel))
-			break;
-	if (folder)
-		closedir(folder);
-	b.scan_ns = clock_now_ns() + SCAN_NS;
-}
-
 /* ---- causes ---- */
 
 static void cause(enum trigger_kind kind, int64_t t_ns, const char *why)
@@ -175,11 +140,15 @@ static void cause(enum trigger_kind kind, int64_t t_ns, const char *why)
 		b.freeze_ns = clock_now_ns() + b.options.after_ns;
 }
 
+static void seen(const struct recorder_channel *c)
+{
+	causes_seen(&b.causes, c);
+}
+
 /* ---- the rolling record ---- */
 
 static int begin_record(struct error_sink *errors)
 {
-	static struct error_sink lines = { say_line, NULL, 0 };
 	const int64_t quarter = b.options.mb * 250000; /* messages take about three times as much as frames */
 	struct writer_options options = { .rotate_bytes = quarter / PIECES,
 					  .every_ns = b.options.window_ns / (PIECES - 1),
@@ -189,32 +158,33 @@ static int begin_record(struct error_sink *errors)
 					  .memory = MEMORY_BYTES,
 					  .lasting = true };
 	struct writer_options channels = options;
-	int status = recorder_open(&b.rec, &lines);
+	int status = record_daemon_open(&b.d, errors);
 
 	if (status)
-		return error_refuse(errors, status, "%s", strerror(-status));
-	b.rec.sparse = true;
-	b.rec.polled = true; /* every LOOK_NS, in which no channel is overwritten as a whole */
+		return status;
+	b.d.rec.seen = seen;
+	b.d.rec.sparse = true;
+	b.d.rec.polled = true; /* every LOOK_NS, in which no channel is overwritten as a whole */
 	options.path = b.records[b.record].bus;
 	channels.path = b.records[b.record].channels;
 	channels.rotate_bytes *= 3;
 	channels.total_bytes *= 3;
-	scan();
+	record_daemon_scan(&b.d);
 	status = writer_open(&b.bus, &options, errors);
-	return status ? status : recorder_begin(&b.rec, &channels, errors);
+	return status ? status : recorder_begin(&b.d.rec, &channels, errors);
 }
 
 /* The writers are left, for the thread that waits for them; without writer_finish, which takes a pending signal. */
 static void end_record(struct writer **bus, struct writer **channels)
 {
-	recorder_turn(&b.rec, 0);
+	recorder_turn(&b.d.rec, 0);
 	read_buses(CLOCK_NEVER);
-	b.lost += recorder_lost(&b.rec);
+	b.lost += recorder_lost(&b.d.rec);
 	*bus = b.bus;
-	*channels = b.rec.writer;
-	b.bus = b.rec.writer = NULL;
-	recorder_close(&b.rec);
-	memset(&b.rec, 0, sizeof(b.rec));
+	*channels = b.d.rec.writer;
+	b.bus = b.d.rec.writer = NULL;
+	recorder_close(&b.d.rec);
+	memset(&b.d.rec, 0, sizeof(b.d.rec));
 }
 
 static void remove_pieces(const char *whole)
@@ -240,14 +210,14 @@ static void remove_records(void)
 /* It is on the disk. */
 static void announce(void)
 {
-	struct beside *job = &b.job;
+	struct freeze_job *job = &b.job;
 
 	if (job->status) {
-		report_say(&b.report, MSG_SEVERITY_ERROR, "incident", "%s", job->why.text);
+		report_say(&b.d.report, MSG_SEVERITY_ERROR, "incident", "%s", job->why.text);
 		return;
 	}
 	b.incidents++;
-	report_say(&b.report, MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", job->name,
+	report_say(&b.d.report, MSG_SEVERITY_WARNING, "incident", "incident %s: %.150s", job->name,
 		   job->freeze.causes[0].why);
 }
 
@@ -255,7 +225,7 @@ static void announce(void)
 static void freeze(void)
 {
 	struct freeze *f = &b.incident;
-	struct beside *job = &b.job;
+	struct freeze_job *job = &b.job;
 
 	end_record(&job->bus, &job->channels);
 	f->from_ns = f->causes[0].t_ns - b.options.window_ns;
@@ -267,8 +237,8 @@ static void freeze(void)
 	b.freeze_ns = CLOCK_NEVER;
 	f->causes_n = 0;
 	f->more = 0;
-	beside_begin(job);
-	if (beside_waits() && beside_ended(job, true))
+	freeze_begin(job);
+	if (freeze_waits() && freeze_ended(job, true))
 		announce();
 }
 
@@ -297,20 +267,20 @@ static int64_t record_bytes(void)
 
 static void say_disk(void)
 {
-	const int bus = writer_stats(b.bus).error, error = bus ? bus : writer_stats(b.rec.writer).error;
+	const int bus = writer_stats(b.bus).error, error = bus ? bus : writer_stats(b.d.rec.writer).error;
 
 	if (error && error != b.disk)
-		report_say(&b.report, MSG_SEVERITY_ERROR, "disk",
+		report_say(&b.d.report, MSG_SEVERITY_ERROR, "disk",
 			   "unable to write: %s; the next %d MB wait in memory: %s", strerror(-error),
 			   MEMORY_BYTES >> 20, bus ? b.records[b.record].bus : b.records[b.record].channels);
 	else if (!error && b.disk)
-		report_say(&b.report, MSG_SEVERITY_INFO, "disk", "the rolling record is written again");
+		report_say(&b.d.report, MSG_SEVERITY_INFO, "disk", "the rolling record is written again");
 	b.disk = error;
 }
 
 static void alive(void)
 {
-	notify_watchdog(&b.notify, clock_now_ns());
+	notify_watchdog(&b.d.notify, clock_now_ns());
 }
 
 /* Memory of its own in MB: the channels that it reads are mapped, too. */
@@ -336,13 +306,13 @@ static void say_cost(int64_t now_ns)
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause or --apart); record %.1f of %" PRId64
 		 " MB, %" PRIu64 " lost, memory %.1f MB, %.1f s of processor time in %.0f s",
-		 b.incidents, b.held_back, (double)record_bytes() / 1e6, b.options.mb, b.lost + recorder_lost(&b.rec),
+		 b.incidents, b.held_back, (double)record_bytes() / 1e6, b.options.mb, b.lost + recorder_lost(&b.d.rec),
 		 own_memory(),
 		 (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 			 (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6,
 		 (double)(now_ns - b.started_ns) / 1e9);
-	notify_status(&b.notify, now_ns, text);
-	b.cost_ns = now_ns + SCAN_NS;
+	notify_status(&b.d.notify, now_ns, text);
+	b.cost_ns = now_ns + COST_NS;
 }
 
 static void beat(int64_t now_ns)
@@ -351,10 +321,6 @@ static void beat(int64_t now_ns)
 		say_cost(now_ns);
 	if (!b.job.on) /* the record of the incident has a part of the room until it is written */
 		say_disk();
-	notify_watchdog(&b.notify, now_ns);
-	report_tick(&b.report, now_ns);
-	port_reopen(&b.report.port, now_ns, SCAN_NS);
-	b.beat_ns = now_ns + NOTIFY_PERIOD_NS;
 }
 
 static void drop_record(void)
@@ -370,53 +336,39 @@ static int run(struct error_sink *errors)
 {
 	int status = begin_record(errors), r = 0;
 
-	causes_open(&b.causes, &b.rec);
-	notify_open(&b.notify);
+	notify_open(&b.d.notify);
 	if (!status)
-		notify_ready(&b.notify);
+		notify_ready(&b.d.notify);
 	while (!status && r >= 0 && !(r & RECORDER_STOP)) {
 		const int64_t now_ns = clock_now_ns();
 
-		if (now_ns >= b.beat_ns)
-			beat(now_ns);
-		if (now_ns >= b.scan_ns) {
-			scan();
-			causes_open(&b.causes, &b.rec);
-		}
 		if (now_ns >= b.look_ns) {
 			b.look_ns = now_ns + LOOK_NS;
 			read_buses(now_ns - HOLD_NS);
-			causes_read(&b.causes);
 		}
-		if (now_ns >= b.states_ns) {
-			causes_states(&b.causes);
-			b.states_ns = now_ns + STATES_NS;
-		}
-		if (beside_ended(&b.job, false))
+		if (freeze_ended(&b.job, false))
 			announce();
 		if (now_ns >= b.freeze_ns && !b.job.on) {
 			freeze();
 			status = begin_record(errors);
 		}
 		if (!status)
-			r = recorder_turn(&b.rec, b.look_ns);
-		if (r > 0 && r & RECORDER_FOLDER)
-			b.scan_ns = 0;
+			r = record_daemon_turn(&b.d, b.look_ns);
 	}
-	causes_open(&b.causes, &b.rec);
-	causes_read(&b.causes);
-	if (beside_ended(&b.job, true))
+	if (!status) /* what came before the signal */
+		recorder_turn(&b.d.rec, 0);
+	if (freeze_ended(&b.job, true))
 		announce();
 	if (!status && b.incident.causes_n)
 		freeze();
 	else if (b.bus)
 		drop_record();
-	if (beside_ended(&b.job, true))
+	if (freeze_ended(&b.job, true))
 		announce();
 	remove_records();
-	notify_stopping(&b.notify);
-	report_end(&b.report, clock_now_ns());
-	notify_close(&b.notify);
+	notify_stopping(&b.d.notify);
+	report_end(&b.d.report, clock_now_ns());
+	notify_close(&b.d.notify);
 	return status || r < 0 ? EXIT_RETRY : 0;
 }
 
@@ -481,19 +433,8 @@ static int make_folders(struct error_sink *errors)
 	    run_path(b.records[1].bus, "blackbox/bus-b.log", errors) ||
 	    run_path(b.records[1].channels, "blackbox/channels-b.rec", errors))
 		return EXIT_RETRY;
-	if (b.options.folder) {
-		if (snprintf(b.folder, sizeof(b.folder), "%s", b.options.folder) >= (int)sizeof(b.folder))
-			return program_fail("--folder: %s", strerror(ENAMETOOLONG));
-	} else {
-		fd = run_folder("log", errors);
-		if (fd < 0)
-			return EXIT_RETRY;
-		close(fd);
-		if (logs_path(b.folder, "incident"))
-			return program_fail("%s: %s", "log/incident", strerror(ENAMETOOLONG));
-	}
-	if (mkdir(b.folder, 0750) && errno != EEXIST)
-		return program_fail("%s: %s", b.folder, strerror(errno));
+	if (record_daemon_folder(&b.d, "incident", errors))
+		return EXIT_RETRY;
 	remove_records(); /* of a predecessor that was killed */
 	return 0;
 }
@@ -516,12 +457,14 @@ int main(int argc, char **argv)
 
 	if (status != OPTIONS_RUN)
 		return status;
-	b.prefix = prefix ? prefix : "";
+	b.d.prefix = prefix ? prefix : "";
+	b.d.folder_option = b.options.folder;
+	b.d.beat = beat;
 	b.causes.trigger.skipped_max = (uint64_t)b.options.skipped;
 	b.causes.trigger.apart_ns = b.options.apart_ns;
 	b.causes.found = cause;
-	b.causes.prefix = strlen(b.prefix);
-	b.incident.folder = b.folder;
+	b.causes.prefix = strlen(b.d.prefix);
+	b.incident.folder = b.d.folder;
 	b.incident.keep = b.options.keep;
 	b.incident.total_bytes = b.options.total * 1000000;
 	b.incident.robot = b.options.robot ? b.options.robot : "robot";
@@ -544,14 +487,13 @@ int main(int argc, char **argv)
 	if (!status)
 		status = open_buses();
 	if (!status) {
-		const int64_t newest_ns = freeze_newest(b.folder);
+		const int64_t newest_ns = freeze_newest(b.d.folder);
 
 		if (newest_ns) /* by a predecessor, whose causes are read again */
 			b.quiet_ns = newest_ns - b.incident.real_ns + b.options.pause_ns;
-		report_open(&b.report, PROGRAM, b.options.name, &errors); /* if it is refused, it is tried again */
+		report_open(&b.d.report, PROGRAM, b.options.name, &errors); /* if it is refused, it is tried again */
 		status = run(&errors);
 	}
-	causes_close(&b.causes);
 	for (size_t i = 0; i < b.buses; i++)
 		recorded_bus_close(&b.taps[i]);
 	return status;

@@ -1,13 +1,10 @@
-/* causes.h: reads the events, stops and states of a robot for what is an incident.
+/* causes.h: what of the events, stops and states of a robot is an incident.
  *
  *	struct causes causes = { .found = found, .trigger = { .skipped_max = 20 } };
  *
- *	causes_open(&causes, &recorder);	once a second
- *	causes_read(&causes);			often: events and stops
- *	causes_states(&causes);			twice a second: the newest state of each device
- *	causes_close(&causes);
+ *	causes_seen(&causes, channel);	for each message that a recorder reads
  *
- * It reads without locks and waits for nothing.
+ * A message that was seen before, by an earlier recorder, does not count again.  A state is looked at twice a second.
  */
 #ifndef LAUNCH_RECORD_CAUSES_H
 #define LAUNCH_RECORD_CAUSES_H
@@ -25,17 +22,12 @@ struct causes {
 	/* private */
 	struct causes_source {
 		char name[ACH_CHAN_NAME_MAX];
-		enum { CAUSES_EVENTS, CAUSES_STOPS, CAUSES_STATE } kind;
-		bool open;
-		ach_channel_t chan;
+		uint64_t id, number; /* of the channel, and of its last message */
+		int64_t look_ns;     /* at its state again */
 	} sources[CAUSES_SOURCES_MAX];
 	size_t n;
 };
 
-/* Opens the channels that the recorder knows, and again those that another one has taken the place of. */
-void causes_open(struct causes *c, const struct recorder *rec);
-void causes_read(struct causes *c);
-void causes_states(struct causes *c);
-void causes_close(struct causes *c);
+void causes_seen(struct causes *c, const struct recorder_channel *from);
 
 #endif

@@ -5,9 +5,12 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -15,14 +18,16 @@
 
 #include "can/log/log.h"
 #include "channels/client/folder.h"
+#include "channels/clock/clock.h"
+#include "channels/clock/vt_clock.h"
 #include "channels/rec/rec_rotate.h"
 #include "channels/rec/reclog.h"
-#include "channels/rec/writer.h"
 #include "config/base/ns.h"
 #include "config/base/sha256.h"
 #include "config/base/text.h"
 #include "config/settings/options.h"
 #include "config/settings/robot.h"
+#include "daemons/drv/realtime.h"
 #include "launch/file/launch_file.h"
 #include "launch/record/freeze.h"
 #include "launch/view/logs.h"
@@ -31,6 +36,7 @@
 #define ARGUMENTS_MAX 8192
 #define SETTINGS_MAX (1 << 20) /* bytes of a file of settings that is copied */
 #define EVENTS_MAX (1 << 16)   /* bytes of the log of events */
+#define BEAT_NS 100000000      /* while the thread is waited for */
 
 /* ---- files ---- */
 
@@ -404,7 +410,8 @@ static void remove_oldest(const struct freeze *f, int at)
 		free(names);
 }
 
-int freeze_write(const struct freeze *f, char name[FREEZE_NAME_MAX], struct error_sink *errors)
+/* Writes it, to the disk (fsync), and removes the oldest.  name: of the folder.  0 or -errno with a line in errors. */
+static int write_folder(const struct freeze *f, char name[FREEZE_NAME_MAX], struct error_sink *errors)
 {
 	static const char hidden[] = FREEZE_INCOMPLETE;
 	const int64_t real_ns = f->causes[0].t_ns + f->real_ns;
@@ -458,4 +465,78 @@ int64_t freeze_newest(const char *folder)
 	if (n >= 0)
 		free(names);
 	return newest_ns;
+}
+
+/* ---- in a thread ---- */
+
+/* On a virtual clock it has inherited the processor of the clock, which others would wait for. */
+static void leave_clock(void)
+{
+	cpu_set_t any;
+
+	memset(&any, 0xFF, sizeof(any));
+	sched_setaffinity(0, sizeof(any), &any);
+	realtime_schedule(0, SCHED_OTHER, 0);
+	setpriority(PRIO_PROCESS, 0, 0); /* of this thread: a person waits for it */
+}
+
+static void write_all(struct freeze_job *job)
+{
+	writer_close(job->bus);
+	writer_close(job->channels);
+	job->status = write_folder(&job->freeze, job->name, lines_begin(&job->why));
+	job->remove(job->freeze.bus);
+	job->remove(job->freeze.channels);
+	atomic_store(&job->ended, true);
+}
+
+static void *run(void *arg)
+{
+	leave_clock();
+	write_all(arg);
+	return NULL;
+}
+
+void freeze_begin(struct freeze_job *job)
+{
+	sigset_t all, before;
+
+	job->on = true;
+	job->ended = false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	job->started = !pthread_create(&job->thread, NULL, run, job);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!job->started)
+		write_all(job);
+}
+
+static void join(struct freeze_job *job)
+{
+	job->alive();
+	for (;;) {
+		const int64_t until_ns = clock_real.now() + BEAT_NS;
+		const struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
+
+		if (pthread_clockjoin_np(job->thread, NULL, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+			return;
+		job->alive();
+	}
+}
+
+bool freeze_ended(struct freeze_job *job, bool wait)
+{
+	if (!job->on || (!wait && !atomic_load(&job->ended)))
+		return false;
+	if (job->started)
+		join(job);
+	job->on = job->started = false;
+	return true;
+}
+
+bool freeze_waits(void)
+{
+	const struct vt_end *end = vt_clock_end();
+
+	return end && end->page->rate <= 0;
 }

@@ -9,13 +9,26 @@
  *
  * It is written as FREEZE_INCOMPLETE, with fsync, and renamed, so that a folder with the name of an incident is whole,
  * also after the power was lost.
+ *
+ *	freeze_begin(&job);			with freeze, bus and channels set: a thread writes it
+ *	if (job.on && freeze_ended(&job, wait))
+ *		...job.status, job.name, job.why...
+ *
+ * Hashes of programs and fsync take about a second.  On a virtual clock that is held to a rate, which waits for each
+ * process, the robot would fall behind by that; the thread is in real time, on any processor and with an ordinary
+ * priority.  When it ends is then as random as the disk.  On a virtual clock that is not held to a rate the caller
+ * waits at once: the clock stands still meanwhile, and the incident is announced at the instant at which it was
+ * begun, in every run.
  */
 #ifndef LAUNCH_RECORD_FREEZE_H
 #define LAUNCH_RECORD_FREEZE_H
 
-#include <stdint.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
-#include "config/base/error.h"
+#include "channels/rec/writer.h"
+#include "config/base/lines.h"
 
 #define FREEZE_CAUSES_MAX 16
 #define FREEZE_NAME_MAX 48
@@ -38,8 +51,31 @@ struct freeze {
 	uint64_t more; /* causes that had no room */
 };
 
-/* Writes it, to the disk (fsync), and removes the oldest.  name: of the folder.  0 or -errno with a line in errors. */
-int freeze_write(const struct freeze *f, char name[FREEZE_NAME_MAX], struct error_sink *errors);
+struct freeze_job {
+	struct freeze freeze;
+	struct writer *bus, *channels; /* of its record, which the thread closes */
+	void (*remove)(const char *whole);
+	void (*alive)(void); /* called while freeze_ended waits */
+
+	bool on; /* begun, and its end was not fetched */
+	int status;
+	char name[FREEZE_NAME_MAX];
+	struct lines why;
+
+	/* private */
+	pthread_t thread;
+	bool started;
+	atomic_bool ended;
+};
+
+/* There must be none under way. */
+void freeze_begin(struct freeze_job *job);
+
+/* wait: for its end.  true, once: it has ended. */
+bool freeze_ended(struct freeze_job *job, bool wait);
+
+/* Must the caller wait at once? */
+bool freeze_waits(void);
 
 /* When the newest one began, CLOCK_REALTIME; 0: there is none. */
 int64_t freeze_newest(const char *folder);

@@ -12,9 +12,9 @@
 #include "channels/rec/rec_rotate.h"
 #include "channels/rec/reclog.h"
 #include "channels/rec/writer.h"
-#include "launch/record/achlogd.h"
 #include "test/launch/achstart/rig.h"
 
+#define DIGITS 8	/* of the number of a piece */
 #define UNWRITTEN_MS 50 /* ten states; the channel holds 64 */
 #define LOOKS 6000	/* 10 ms each: a thread that hangs */
 
@@ -75,7 +75,7 @@ static struct held read_all(void)
 	snprintf(whole, sizeof(whole), "%s/log/record/achlogd.rec", rig.run);
 	held.pieces = writer_pieces(whole, &pieces);
 	for (size_t i = 0; i < held.pieces; i++) {
-		TEST_ASSERT_EQUAL(0, rec_rotate_path(path, whole, ACHLOGD_DIGITS, pieces[i].number));
+		TEST_ASSERT_EQUAL(0, rec_rotate_path(path, whole, DIGITS, pieces[i].number));
 		read_piece(&held, path);
 	}
 	free(pieces);
