@@ -9,7 +9,6 @@
 #include "channels/clock/clock.h"
 #include "channels/rec/follow.h"
 #include "channels/rec/recfile.h"
-#include "channels/tool/out.h"
 #include "channels/tool/tool.h"
 #include "config/base/duration.h"
 #include "config/base/json.h"

@@ -5,7 +5,6 @@
 
 #include "channels/clock/clock.h"
 #include "channels/rec/follow.h"
-#include "channels/tool/out.h"
 #include "channels/tool/tool.h"
 #include "config/base/duration.h"
 #include "config/base/hist.h"

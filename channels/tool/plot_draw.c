@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/tool/out.h"
 #include "channels/tool/plot_draw.h"
+#include "channels/tool/tool.h"
 
 #define COLUMNS_MAX 512
 #define LINES_MAX 256
@@ -66,7 +66,7 @@ static const struct plot_bin *bin_at(const struct plot_curve *c, int64_t number)
 /* ---- scale ---- */
 
 /* 1, 2 or 5 times a power of ten, at least as large. */
-static double nice(double step)
+static double round_step(double step)
 {
 	static const int times[] = { 1, 2, 5, 10 };
 	double power = pow(10, floor(log10(step)));
@@ -112,13 +112,13 @@ static void scale(struct plot_picture *p, struct frame *f)
 		max += span / 2;
 	}
 	if (!(p->high > p->low) || min < p->low || max > p->high || span < (p->high - p->low) / 2.5) {
-		f->step = nice(span / ticks);
+		f->step = round_step(span / ticks);
 		p->low = floor(min / f->step + 1e-9) * f->step;
 		p->high = ceil(max / f->step - 1e-9) * f->step;
 	}
-	f->step = nice((p->high - p->low) / ticks);
+	f->step = round_step((p->high - p->low) / ticks);
 	if (f->step > (p->high - p->low) / 2) /* two numbers at least, however flat the window is */
-		f->step = nice((p->high - p->low) / 5);
+		f->step = round_step((p->high - p->low) / 5);
 }
 
 /* ---- dots ---- */
@@ -297,7 +297,7 @@ static void print_row(const struct frame *f, int row)
 
 static void print_time_axis(const struct frame *f)
 {
-	double window = (double)f->p->window_ns / 1e9, step = nice(window * TICK_COLUMNS / f->width);
+	double window = (double)f->p->window_ns / 1e9, step = round_step(window * TICK_COLUMNS / f->width);
 	char ticks[COLUMNS_MAX] = "", labels[COLUMNS_MAX + 32];
 	int at = 0;
 

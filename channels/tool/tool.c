@@ -1,10 +1,16 @@
 /* tool.c: what the commands of ach(1) share. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "channels/clock/clock.h"
 #include "channels/tool/tool.h"
+
+#define OUT_BUFFER (1u << 16)
+#define OUT_PIECE 4096u /* a pipe that is ready takes this much without blocking (PIPE_BUF) */
 
 /* ---- the terminal ---- */
 
@@ -28,4 +34,71 @@ bool tool_stopped(void)
 	sigset_t pending;
 
 	return !sigpending(&pending) && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+}
+
+/* ---- standard output ---- */
+
+static int first_error;
+
+static int write_all(const char *text, size_t len)
+{
+	struct stat st;
+	size_t piece = !fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) ? SIZE_MAX : OUT_PIECE;
+
+	while (len) {
+		struct clock_fd fds[] = { { .fd = STDOUT_FILENO, .events = POLLOUT },
+					  { .fd = clock_stop_fd(), .events = POLLIN } };
+		ssize_t n;
+
+		if (clock_wait(fds, 2, CLOCK_NEVER) < 0)
+			return -EIO;
+		if (!fds[0].ready)
+			return -ECANCELED;
+		n = write(STDOUT_FILENO, text, len < piece ? len : piece);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			text += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* After the first error everything is discarded. */
+static ssize_t write_cookie(void *cookie, const char *text, size_t len)
+{
+	(void)cookie;
+	if (!first_error) {
+		first_error = write_all(text, len);
+		if (first_error && first_error != -ECANCELED)
+			tool_fail("cannot write: %s", strerror(-first_error));
+	}
+	return (ssize_t)len;
+}
+
+FILE *out_file(void)
+{
+	static FILE *file;
+
+	if (!file) {
+		file = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_cookie });
+		if (!file)
+			return stdout; /* no memory */
+		setvbuf(file, NULL, _IOFBF, OUT_BUFFER);
+	}
+	return file;
+}
+
+int out_flush(void)
+{
+	fflush(out_file());
+	return first_error;
+}
+
+int out_end(void)
+{
+	int stop = out_flush();
+
+	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
 }

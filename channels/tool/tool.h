@@ -38,10 +38,6 @@ extern const struct tool_command tool_ls, tool_info, tool_echo, tool_hz, tool_pl
 
 #define tool_fail chan_fail
 
-/* An octal mode: 0 when it is one, else a line (with option, "-o: " or "", in front) and TOOL_USAGE; and its value. */
-int tool_mode_refused(const char *option, const char *text);
-mode_t tool_mode(const char *text);
-
 /* "imo is not a type of message; did you mean imu?".  Returns text. */
 #define TOOL_TYPES_MAX 256
 const char *tool_unknown_type(char text[TOOL_TYPES_MAX], const char *name);
@@ -51,5 +47,18 @@ bool tool_is_terminal(FILE *to);
 bool tool_colour(FILE *to);
 
 bool tool_stopped(void); /* has SIGINT or SIGTERM come?  They are blocked (clock_stop_fd) */
+
+/* ---- standard output that SIGINT and SIGTERM can interrupt ----
+ *
+ * These signals arrive through a descriptor (clock_stop_fd), so they would not end a plain write to a full pipe or to a
+ * stopped terminal.  This stream waits with clock_wait for the output and that descriptor. */
+
+FILE *out_file(void);
+#define out_text(...) fprintf(out_file(), __VA_ARGS__)
+
+/* Writes all that is buffered.  0; -ECANCELED: a signal came; or -errno, which is reported once. */
+int out_flush(void);
+/* The same at the end of a command, for its exit status: a signal is not a failure. */
+int out_end(void);
 
 #endif
