@@ -7,7 +7,6 @@
 
 #include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"
-#include "channels/rec/follow.h"
 #include "channels/rec/recfile.h"
 #include "channels/tool/tool.h"
 #include "config/base/duration.h"

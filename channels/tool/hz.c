@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "channels/clock/clock.h"
-#include "channels/rec/follow.h"
 #include "channels/tool/tool.h"
 #include "config/base/duration.h"
 #include "config/base/hist.h"
 #include "config/base/json.h"
-
-#define HZ_BATCH 1024	      /* messages of a channel before the others are read */
-#define HZ_LINE_NS 1000000000 /* between two lines, on a terminal */
+#include "config/base/ns.h"
 
 /* Times between messages.  A struct hist is exact to 1 in 32, and 3 % of an interval is much as jitter goes, so what it
  * counts is by how much the interval differs from a fixed one, the first. */
@@ -218,8 +215,10 @@ static void print_json(const struct hz *hz, size_t i, const struct hz_seen *s)
 	out_text("\n");
 }
 
-static void print_seconds(struct hz *hz)
+static bool print_seconds(void *with)
 {
+	struct hz *hz = with;
+
 	for (size_t i = 0; i < hz->n; i++) {
 		struct hz_channel *c = &hz->channels[i];
 
@@ -228,6 +227,7 @@ static void print_seconds(struct hz *hz)
 		c->second.started = c->after;
 		c->second.first_ns = c->t_ns;
 	}
+	return false;
 }
 
 static void print_summary(const struct hz *hz, bool lines)
@@ -248,49 +248,31 @@ static void print_summary(const struct hz *hz, bool lines)
 
 /* ---- the loop ---- */
 
-/* All that is there; 0, or -1. */
-static int read_all(struct hz *hz, int64_t *left)
+static int take_message(void *with, size_t i)
 {
-	for (size_t i = 0; i < hz->n; i++) {
-		int r = 0;
+	struct hz *hz = with;
 
-		for (int k = 0; k < HZ_BATCH && *left && (r = follow_next(&hz->f[i])) > 0; k++, --*left)
-			count_message(&hz->channels[i], &hz->f[i], clock_now_ns());
-		if (r < 0)
-			return -1;
-	}
-	return 0;
+	count_message(&hz->channels[i], &hz->f[i], clock_now_ns());
+	return 1;
 }
 
-static int measure(struct hz *hz, int64_t until_ns)
+static int measure(struct hz *hz)
 {
-	bool lines = tool_is_terminal(stdout) && !hz->json;
-	int64_t line_ns = lines ? clock_now_ns() + HZ_LINE_NS : CLOCK_NEVER;
-	int64_t left = hz->count ? hz->count : INT64_MAX, jumped_ns = clock_jumped_ns();
-	int stop = 0;
+	const bool lines = tool_is_terminal(stdout) && !hz->json;
+	const int64_t now_ns = clock_now_ns();
+	struct tool_stream stream = { .with = hz,
+				      .f = hz->f,
+				      .n = hz->n,
+				      .left = hz->count ? hz->count : INT64_MAX,
+				      .until_ns = hz->for_ns ? now_ns + hz->for_ns : CLOCK_NEVER,
+				      .message = take_message,
+				      .every = lines ? print_seconds : NULL,
+				      .next_ns = now_ns + NS_PER_S,
+				      .every_ns = NS_PER_S };
 
 	if (lines)
 		print_heading(hz);
-	while (!stop) {
-		int64_t now;
-
-		if (read_all(hz, &left))
-			return TOOL_FAILED;
-		now = clock_now_ns();
-		until_ns = clock_moved(until_ns, clock_jumped_ns() - jumped_ns);
-		line_ns = clock_moved(line_ns, clock_jumped_ns() - jumped_ns);
-		jumped_ns = clock_jumped_ns();
-		if (!left || now >= until_ns)
-			break;
-		if (now >= line_ns) {
-			print_seconds(hz);
-			line_ns += HZ_LINE_NS;
-		}
-		if (out_flush())
-			break;
-		stop = follow_wait(hz->f, hz->n, line_ns < until_ns ? line_ns : until_ns);
-	}
-	if (stop < 0)
+	if (tool_stream(&stream))
 		return TOOL_FAILED;
 	print_summary(hz, lines);
 	return out_end();
@@ -312,7 +294,7 @@ static int run(void *values, int argc, char **argv)
 		}
 	}
 	if (!status)
-		status = measure(hz, hz->for_ns ? clock_now_ns() + hz->for_ns : CLOCK_NEVER);
+		status = measure(hz);
 	while (hz->n)
 		follow_close(&hz->f[--hz->n]);
 	return status;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "channels/rec/follow.h"
 #include "channels/tool/plot_draw.h"
 #include "channels/tool/tool.h"
 #include "config/base/duration.h"
@@ -17,7 +16,6 @@
 #include "config/base/text.h"
 
 #define PLOT_FRAME_NS (1000000000 / 15)
-#define PLOT_BATCH 1024		/* messages between two readings of the clock */
 #define PLOT_LATE_NS 1000000000 /* a stamp this far off is another clock's, such as that of a recording */
 
 struct plot {
@@ -30,7 +28,7 @@ struct plot {
 	struct plot_picture picture;
 	struct plot_curve curves[PLOT_CURVES];
 	struct follow f;
-	int64_t left; /* messages still to come */
+	bool terminal, waits;
 	uint64_t missed, refused;
 	int64_t newest_ns; /* when the newest was read */
 	/* for the rate: messages in the second that runs, and what the last one gave */
@@ -159,52 +157,24 @@ static void print_message(struct plot *plot, const struct follow *f)
 	out_text("\n");
 }
 
-/* All that is there.  0, or -1. */
-static int read_all(struct plot *plot, void (*message)(struct plot *plot, const struct follow *f))
+static int read_message(void *with, size_t i)
 {
-	int r = 0;
+	struct plot *plot = with;
+	const struct follow *f = &plot->f;
 
-	for (int i = 0; i < PLOT_BATCH && plot->left && (r = follow_next(&plot->f)) > 0; i++) {
-		plot->missed += plot->f.missed;
-		if (!plot->type && begin(plot, &plot->f))
-			return -1;
-		if (msg_check(plot->f.bytes, plot->f.len, plot->type, NULL) != MSG_FINE) {
-			plot->refused++;
-			continue;
-		}
-		message(plot, &plot->f);
-		plot->left--;
+	(void)i;
+	plot->missed += f->missed;
+	if (!plot->type && begin(plot, f))
+		return -1;
+	if (msg_check(f->bytes, f->len, plot->type, NULL) != MSG_FINE) {
+		plot->refused++;
+		return 0;
 	}
-	return r < 0 ? -1 : 0;
-}
-
-/* Also after a jump of the clock. */
-static bool has_passed(int64_t *until_ns, int64_t *jumped_ns)
-{
-	const int64_t now_ns = clock_now_ns();
-
-	*until_ns = clock_moved(*until_ns, clock_jumped_ns() - *jumped_ns);
-	*jumped_ns = clock_jumped_ns();
-	return now_ns >= *until_ns;
-}
-
-/* ---- no terminal: columns ---- */
-
-static int print_columns(struct plot *plot, int64_t until_ns)
-{
-	int64_t jumped_ns = clock_jumped_ns();
-	int stop = 0;
-
-	while (!stop) {
-		if (read_all(plot, print_message))
-			return TOOL_FAILED;
-		if (out_flush())
-			return out_end();
-		if (!plot->left || has_passed(&until_ns, &jumped_ns))
-			break;
-		stop = follow_wait(&plot->f, 1, until_ns);
-	}
-	return stop < 0 ? TOOL_FAILED : 0;
+	if (plot->terminal)
+		take_message(plot, f);
+	else
+		print_message(plot, f);
+	return 1;
 }
 
 /* ---- the terminal ---- */
@@ -219,6 +189,8 @@ static void screen_on(void)
 {
 	struct termios quiet;
 
+	if (screen.on)
+		return;
 	screen.on = true;
 	screen.keys = tcgetpgrp(STDIN_FILENO) == getpgrp() && !tcgetattr(STDIN_FILENO, &screen.before);
 	if (screen.keys) {
@@ -298,60 +270,21 @@ static void draw(struct plot *plot, bool moving)
 	plot_draw(&plot->picture, now, size.ws_col, size.ws_row - (moving ? 0 : 2), moving);
 }
 
-/* Before the picture, so that errors in the fields stay visible. */
-static int wait_for_first(struct plot *plot, int64_t until_ns)
+/* The screen changes with the first message, so that errors in the fields stay visible. */
+static bool draw_next(void *with)
 {
-	int64_t jumped_ns = clock_jumped_ns();
-	bool said = false;
+	struct plot *plot = with;
 
-	for (;;) {
-		int stop;
-
-		if (read_all(plot, take_message))
-			return -1;
-		if (plot->type || has_passed(&until_ns, &jumped_ns))
-			return 0;
-		if (!said)
+	if (!plot->type) {
+		if (!plot->waits)
 			fprintf(stderr, "waiting for the first message in %s\n", plot->f.name);
-		said = true;
-		stop = follow_wait(&plot->f, 1, until_ns);
-		if (stop)
-			return stop;
+		plot->waits = true;
+		return false;
 	}
-}
-
-static int draw_live(struct plot *plot, int64_t until_ns)
-{
-	int64_t jumped_ns = clock_jumped_ns();
-	int stop = wait_for_first(plot, until_ns);
-	int64_t frame_ns = clock_now_ns();
-
-	if (stop || !plot->type)
-		return stop < 0 ? TOOL_FAILED : 0;
 	program_before_line = screen_off;
 	screen_on();
-	while (!stop) {
-		int64_t now;
-
-		if (read_all(plot, take_message))
-			return TOOL_FAILED;
-		now = clock_now_ns();
-		if (clock_is_due(frame_ns, now, PLOT_FRAME_NS)) {
-			draw(plot, true);
-			frame_ns = frame_ns < now ? frame_ns : now;
-			frame_ns += (now - frame_ns) / PLOT_FRAME_NS * PLOT_FRAME_NS + PLOT_FRAME_NS;
-			if (out_flush() || asked_to_quit())
-				break;
-		}
-		if (!plot->left || has_passed(&until_ns, &jumped_ns))
-			break;
-		stop = follow_wait(&plot->f, 1, frame_ns < until_ns ? frame_ns : until_ns);
-	}
-	screen_off();
-	if (stop < 0)
-		return TOOL_FAILED;
-	draw(plot, false); /* the last picture stays */
-	return out_end();
+	draw(plot, true);
+	return asked_to_quit();
 }
 
 /* ---- the command ---- */
@@ -367,10 +300,19 @@ static bool plain_terminal(void)
 static int run(void *values, int argc, char **argv)
 {
 	struct plot *plot = values;
-	int64_t until_ns = plot->for_ns ? clock_now_ns() + plot->for_ns : CLOCK_NEVER;
+	const int64_t now_ns = clock_now_ns();
+	struct tool_stream stream = { .with = plot,
+				      .f = &plot->f,
+				      .n = 1,
+				      .left = plot->count ? plot->count : INT64_MAX,
+				      .until_ns = plot->for_ns ? now_ns + plot->for_ns : CLOCK_NEVER,
+				      .message = read_message,
+				      .every = tool_is_terminal(stdout) ? draw_next : NULL,
+				      .next_ns = now_ns,
+				      .every_ns = PLOT_FRAME_NS };
 	int status;
 
-	plot->left = plot->count ? plot->count : INT64_MAX;
+	plot->terminal = tool_is_terminal(stdout);
 	plot->paths = argv + 1;
 	plot->paths_n = argc - 1;
 	plot->picture.colour = tool_colour(stdout);
@@ -380,10 +322,12 @@ static int run(void *values, int argc, char **argv)
 	snprintf(plot->picture.title, sizeof(plot->picture.title), "%s", argv[0]);
 	follow_from(&plot->f, UINT64_MAX);
 	plot->picture.curves = plot->curves;
-	status = tool_is_terminal(stdout) ? draw_live(plot, until_ns) : print_columns(plot, until_ns);
+	status = tool_stream(&stream);
 	screen_off();
+	if (!status && plot->terminal && plot->type)
+		draw(plot, false); /* the last picture stays */
 	follow_close(&plot->f);
-	return status;
+	return status ? status : out_end();
 }
 
 TOOL_COMMAND(plot, run, rows, struct plot, "CHANNEL FIELD...", 2, 1 + PLOT_CURVES,

@@ -192,7 +192,7 @@ static int put_lines(struct put *put)
 			status = was_removed(put);
 		}
 	}
-	free(lines.buf);
+	free(lines.in.buf);
 	if (!status && !r && !put->bad_lines && !put->has_sequence && !tool_stopped())
 		status = tool_fail("no message on standard input");
 	if (put->bad_lines > PUT_BAD_LINES)

@@ -2,6 +2,7 @@
 #ifndef CHANNELS_TOOL_PUT_H
 #define CHANNELS_TOOL_PUT_H
 
+#include "channels/rec/input.h"
 #include "channels/tool/tool.h"
 
 #define PUT_BAD_LINES 10 /* further ones are only counted */
@@ -45,10 +46,9 @@ int put_take_hex(struct put *put);		      /* makes the room */
 /* The lines of standard input as they come; SIGINT and SIGTERM end the wait for the next one. */
 #define PUT_INPUT_MAX (1u << 20) /* bytes of one line, or of a text */
 struct put_lines {
-	char *buf;	   /* to be freed */
-	size_t start, end; /* read and not yet given out */
-	size_t searched;   /* bytes behind start that hold no newline */
-	bool eof;
+	struct input in; /* its buf is to be freed */
+	size_t searched; /* bytes held that have no newline */
+	bool stopped;	 /* by a signal */
 	uint64_t number; /* of the line given last, from 1 */
 };
 /* 1: *line, without its newline, good until the next call; 0: the end, or a signal came; -1: failed, after a line on

@@ -30,36 +30,31 @@ int put_refuse(const struct put *put, const char *fmt, ...)
 
 /* ---- lines of standard input ---- */
 
-/* Reads what is there, waiting for it.  1; 0: a signal came; -1: failed, after a line. */
-static int read_more(struct put_lines *l)
+/* An input_read, which ends with a signal, too. */
+static ssize_t read_stdin(void *lines, void *bytes, size_t room)
 {
+	struct put_lines *l = lines;
 	struct clock_fd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
 				  { .fd = clock_stop_fd(), .events = POLLIN } };
 	ssize_t n;
 
-	if (l->start) {
-		memmove(l->buf, l->buf + l->start, l->end - l->start);
-		l->end -= l->start;
-		l->start = 0;
-	}
-	if (clock_wait(fds, 2, CLOCK_NEVER) < 0)
-		return program_report(-1, "cannot wait: %s", strerror(errno));
-	if (fds[1].ready)
-		return 0;
-	n = read(STDIN_FILENO, l->buf + l->end, PUT_INPUT_MAX - l->end);
-	if (n < 0 && errno != EINTR && errno != EAGAIN)
-		return program_report(-1, "cannot read standard input: %s", strerror(errno));
-	l->eof = !n;
-	l->end += n > 0 ? (size_t)n : 0;
-	return 1;
+	do {
+		const int r = clock_wait(fds, 2, CLOCK_NEVER);
+
+		if (r < 0)
+			return r;
+		l->stopped = fds[1].ready;
+		n = l->stopped ? 0 : read(STDIN_FILENO, bytes, room);
+	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
+	return n < 0 ? -errno : n;
 }
 
 static int give_line(struct put_lines *l, size_t len, size_t skip, char **line, size_t *line_len)
 {
-	*line = l->buf + l->start;
+	*line = (char *)l->in.buf + l->in.start;
 	(*line)[len] = '\0';
 	*line_len = len;
-	l->start += len + skip;
+	input_pass(&l->in, len + skip);
 	l->searched = 0;
 	l->number++;
 	return 1;
@@ -67,27 +62,28 @@ static int give_line(struct put_lines *l, size_t len, size_t skip, char **line, 
 
 int put_next_line(struct put_lines *l, char **line, size_t *len)
 {
-	if (!l->buf)
-		l->buf = malloc(PUT_INPUT_MAX + 1);
-	if (!l->buf)
-		return program_report(-1, "no memory");
+	struct input *in = &l->in;
+
+	in->read = read_stdin;
+	in->from = l;
 	for (;;) {
-		size_t held = l->end - l->start;
-		char *from = l->buf + l->start, *newline;
+		const size_t held = input_held(in);
+		const uint8_t *from = in->buf + in->start;
+		const uint8_t *newline = held ? memchr(from + l->searched, '\n', held - l->searched) : NULL;
+		const size_t found = newline ? (size_t)(newline - from) : held;
 		int r;
 
-		newline = memchr(from + l->searched, '\n', held - l->searched);
-		if (newline)
-			return give_line(l, (size_t)(newline - from), 1, line, len);
-		l->searched = held;
-		if (l->eof)
-			return held ? give_line(l, held, 0, line, len) : 0;
-		if (held == PUT_INPUT_MAX)
+		if (found >= PUT_INPUT_MAX)
 			return program_report(-1, "line %" PRIu64 " is longer than %u bytes", l->number + 1,
 					      PUT_INPUT_MAX - 1);
-		r = read_more(l);
-		if (r <= 0)
-			return r;
+		if (newline)
+			return give_line(l, found, 1, line, len);
+		l->searched = held;
+		if (in->eof)
+			return held && !l->stopped ? give_line(l, held, 0, line, len) : 0;
+		r = input_hold(in, held + 1);
+		if (r)
+			return program_report(-1, "cannot read standard input: %s", strerror(-r));
 	}
 }
 
@@ -95,23 +91,17 @@ int put_next_line(struct put_lines *l, char **line, size_t *len)
 
 static int read_input(struct put *put, const char **text)
 {
-	char *input = malloc(PUT_INPUT_MAX + 1);
-	size_t len = 0;
-	ssize_t n = 1;
+	int fd = STDIN_FILENO;
+	struct input in = { .read = input_read_fd, .from = &fd };
+	const int r = input_hold(&in, PUT_INPUT_MAX);
 
-	if (!input)
-		return tool_fail("no memory");
-	while (n > 0 && len < PUT_INPUT_MAX) {
-		n = read(STDIN_FILENO, input + len, PUT_INPUT_MAX - len);
-		len += n > 0 ? (size_t)n : 0;
-	}
-	input[len] = '\0';
-	*text = put->input = input;
-	if (n < 0)
-		return tool_fail("cannot read standard input: %s", strerror(errno));
-	if (n > 0)
+	*text = put->input = (char *)in.buf;
+	if (r)
+		return tool_fail("cannot read standard input: %s", strerror(-r));
+	if (!in.eof)
 		return tool_fail("standard input is longer than %u bytes", PUT_INPUT_MAX);
-	return strlen(input) == len ? 0 : tool_fail("standard input is not text");
+	in.buf[in.end] = '\0';
+	return strlen(*text) == in.end ? 0 : tool_fail("standard input is not text");
 }
 
 int put_take_hex(struct put *put)

@@ -8,7 +8,9 @@
 
 #include "channels/clock/clock.h"
 #include "channels/tool/tool.h"
+#include "config/base/num.h"
 
+#define STREAM_BATCH 1024 /* messages of a channel before the others are read */
 #define OUT_BUFFER (1u << 16)
 #define OUT_PIECE 4096u /* a pipe that is ready takes this much without blocking (PIPE_BUF) */
 
@@ -101,4 +103,53 @@ int out_end(void)
 	int stop = out_flush();
 
 	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
+}
+
+/* ---- the messages of some channels as they come ---- */
+
+/* All that is there, but no more than a batch of each.  0, or negative: failed. */
+static int read_batch(struct tool_stream *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		int r = 0;
+
+		for (int k = 0; k < STREAM_BATCH && s->left && (r = follow_next(&s->f[i])) > 0; k++) {
+			r = s->message(s->with, i);
+			if (r < 0)
+				break;
+			s->left -= r;
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool is_due(struct tool_stream *s, int64_t now_ns)
+{
+	if (!s->every || !clock_is_due(s->next_ns, now_ns, s->every_ns))
+		return false;
+	s->next_ns = num_min(s->next_ns, now_ns);
+	s->next_ns += (now_ns - s->next_ns) / s->every_ns * s->every_ns + s->every_ns;
+	return true;
+}
+
+int tool_stream(struct tool_stream *s)
+{
+	int64_t jumped_ns = clock_jumped_ns();
+	int stop = 0;
+
+	while (!stop) {
+		int64_t now_ns;
+
+		if (read_batch(s) < 0)
+			return TOOL_FAILED;
+		now_ns = clock_now_ns();
+		s->until_ns = clock_moved(s->until_ns, clock_jumped_ns() - jumped_ns);
+		jumped_ns = clock_jumped_ns();
+		if (!s->left || now_ns >= s->until_ns || (is_due(s, now_ns) && s->every(s->with)) || out_flush())
+			break;
+		stop = follow_wait(s->f, s->n, s->every ? num_min(s->next_ns, s->until_ns) : s->until_ns);
+	}
+	return stop < 0 ? TOOL_FAILED : 0;
 }

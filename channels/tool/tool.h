@@ -11,6 +11,7 @@
 #include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
 #include "channels/rec/chan.h"
+#include "channels/rec/follow.h"
 #include "config/settings/options.h"
 #include "config/settings/program.h"
 
@@ -60,5 +61,23 @@ FILE *out_file(void);
 int out_flush(void);
 /* The same at the end of a command, for its exit status: a signal is not a failure. */
 int out_end(void);
+
+/* ---- the messages of some channels as they come ---- */
+
+struct tool_stream {
+	void *with;
+	struct follow *f;
+	size_t n;
+	int64_t left;	  /* messages until the end */
+	int64_t until_ns; /* the end, also after a jump of the clock */
+	/* The next message of f[i].  How many of left it is; negative: failed, after a line. */
+	int (*message)(void *with, size_t i);
+	/* Called at next_ns, then again and again; true: the end.  NULL: no. */
+	bool (*every)(void *with);
+	int64_t next_ns, every_ns;
+};
+
+/* Until the end, a signal, or an output that fails.  0 or TOOL_FAILED; out_end follows. */
+int tool_stream(struct tool_stream *s);
 
 #endif
