@@ -83,7 +83,7 @@ enum msg_level estop_read(struct estop *e, int64_t now_ns);
 /* Reopens channels that were removed or made again, ratifies, condemns.  Call it also when removal_read was true. */
 void estop_maintain(struct estop *e, int64_t now_ns);
 /* Makes missing channels again, and replaces those that cannot be used: condemned, corrupt, foreign.  For achstart, and
- * for achctl arm --alone.  How many. */
+ * for achctl arm --unsupervised.  How many. */
 int estop_mend(struct estop *e, struct error_sink *errors);
 /* A line for each channel that is not open: why. */
 void estop_why_closed(const struct estop *e, struct error_sink *errors);

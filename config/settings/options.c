@@ -50,13 +50,17 @@ static void unknown(struct reader *r, const char *word)
 {
 	const struct options *o = r->options;
 	const char *const answers[] = { "help", o->version ? "version" : "help", o->settings ? "settings" : "help" };
-	const char *name = word + strspn(word, "-"), *best = NULL;
+	const char *name = word + strspn(word, "-"), *best = NULL, *renamed = NULL;
 	char why[SETTINGS_WHY_MAX], shown[2 * NEAREST_LEN_MAX];
 
-	for (const struct settings_row *row = o->rows; row->key; row++)
+	for (const struct settings_row *row = o->rows; row->key; row++) {
 		nearest_try(name, row->key, &best);
+		if (row->was && !strcmp(row->was, name))
+			renamed = row->key;
+	}
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++)
 		nearest_try(name, answers[i], &best);
+	best = renamed ? renamed : best;
 	snprintf(shown, sizeof(shown), "%s", word);
 	snprintf(why, sizeof(why), "unknown option%s%s%s (%s --help lists them)", best ? "; did you mean --" : "",
 		 best ? best : "", best ? "?" : "", o->program);

@@ -28,14 +28,17 @@ static const char *unknown(const struct settings *settings, const char *key, cha
 	const char *noun = settings->noun ? settings->noun : "setting";
 	char known[SETTINGS_WHY_MAX - 64];
 	struct text_out all = text_out(known, sizeof(known));
-	const char *best = NULL;
+	const char *best = NULL, *renamed = NULL;
 
 	for (const struct settings *s = settings; s; s = s->next) {
 		for (const struct settings_row *row = s->rows; row->key; row++) {
 			nearest_try(key, row->key, &best);
 			text_add(&all, "%s%s", all.len ? ", " : "", row->key);
+			if (row->was && !strcmp(row->was, key))
+				renamed = row->key;
 		}
 	}
+	best = renamed ? renamed : best;
 	if (best)
 		snprintf(why, SETTINGS_WHY_MAX, "unknown %s; did you mean %s?", noun, best);
 	else if (settings->noun && all.len < sizeof(known))

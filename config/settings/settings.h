@@ -69,6 +69,7 @@ struct settings_row {
 	const char *value;
 	char letter;
 	const char *bare; /* the value if no number follows; NULL: one must follow */
+	const char *was;  /* an older key: it is refused, and the line names this one */
 };
 
 #define SETTINGS_STRINGS_MAX 64

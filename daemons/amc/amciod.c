@@ -131,7 +131,7 @@ static void add_rows(struct amciod *a, struct drv *drv, struct amciod_drive *d, 
 					.receive = receive(drv, d, SDO_ID_REPLY + d->node, 8, errors),
 					.only = { .mask = SDO_ABORT },
 					.echo = { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } },
-					.alone = true,
+					.exclusive = true,
 					.late_ns = s->reply_late_ns,
 					.lost_ns = s->reply_late_ns },
 		errors);
@@ -357,7 +357,9 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 
 /* ---- the driver ---- */
 
-static const struct drv_verb verbs[] = { { .verb = MSG_VERB_CLEAR, .alone = true }, { .verb = MSG_VERB_GET }, { 0 } };
+static const struct drv_verb verbs[] = { { .verb = MSG_VERB_CLEAR, .exclusive = true },
+					 { .verb = MSG_VERB_GET },
+					 { 0 } };
 
 static const struct drv_driver driver = {
 	.program = "amciod",

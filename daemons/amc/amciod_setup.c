@@ -191,7 +191,7 @@ static void up(struct amciod *a, struct drv *drv, struct amciod_drive *d, int64_
 		  d->name, d->attached ? "taken over as it was" : "set up", d->scale.kp_a, d->scale.ks_hz, d->scale.ki,
 		  cia402_words(d->state));
 	snprintf(code, sizeof(code), "unusable-%02X", d->node);
-	drv_well(drv, (unsigned int)(d - a->drives), code);
+	drv_fault_clear(drv, (unsigned int)(d - a->drives), code);
 }
 
 static void script_failed(struct amciod *a, struct drv *drv, struct amciod_drive *d, enum pdo_result result,

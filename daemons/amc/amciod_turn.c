@@ -208,7 +208,7 @@ static void report(struct amciod *a, struct drv *drv, struct amciod_drive *d, co
 	if (wrong)
 		drv_fault(drv, (unsigned int)(d - a->drives), full, "drive 0x%02X %s: %s", d->node, d->name, text);
 	else
-		drv_well(drv, (unsigned int)(d - a->drives), full);
+		drv_fault_clear(drv, (unsigned int)(d - a->drives), full);
 }
 
 static void report_drive(struct amciod *a, struct drv *drv, struct amciod_drive *d, const struct drv_orders *orders)

@@ -148,7 +148,7 @@ static void report_mode(struct balanced *d, struct drv *drv)
 		drv_fault(drv, DRV_ALL, "fallen", "%s, lean %.0f deg: no current",
 			  e->imu == MSG_INPUT_LOST ? "the IMU is lost" : "it leans too far", e->lean_rad * 180 / M_PI);
 	else
-		drv_well(drv, DRV_ALL, "fallen");
+		drv_fault_clear(drv, DRV_ALL, "fallen");
 	d->was = d->balance.mode;
 }
 

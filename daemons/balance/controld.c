@@ -243,7 +243,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	c->seen = !endplate_state(c->device, &c->state, sizeof(c->state), &c->view);
 	follows = c->seen && c->view.follows && !(c->view.doubts & DOUBTS);
 	if (c->seen && !unheard(drv, &c->view))
-		drv_well(drv, DRV_ALL, SILENT);
+		drv_fault_clear(drv, DRV_ALL, SILENT);
 	else
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", c->settings.device);
 	obey(c, drv, orders);

@@ -162,7 +162,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 
 	read_driver_state(m);
 	if (m->seen && !unheard(drv, &m->view))
-		drv_well(drv, DRV_ALL, SILENT);
+		drv_fault_clear(drv, DRV_ALL, SILENT);
 	else
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", m->settings.output);
 	if (m->seen)

@@ -316,7 +316,7 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 		b->started_ns = orders->now_ns;
 	if (!is_live(b, drv, orders) || !b->pack.t_ns)
 		return DRV_AGAIN;
-	drv_well(drv, DRV_ALL, "no-telegram");
+	drv_fault_clear(drv, DRV_ALL, "no-telegram");
 	return DRV_DONE;
 }
 
@@ -327,7 +327,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	if (is_live(b, drv, orders))
 		return;
 	pylon_forget(&b->pylon);
-	drv_down(drv);
+	drv_start_again(drv);
 }
 
 static const struct drv_driver driver = {

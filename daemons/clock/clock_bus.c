@@ -170,7 +170,7 @@ void clock_bus_update(struct clock_bus *bus, struct drv *drv, unsigned int numbe
 void clock_bus_report_skipped(const struct clock_grid *cycle, struct drv *drv)
 {
 	if (!clock_grid_too_slow(cycle))
-		drv_well(drv, DRV_ALL, "slow");
+		drv_fault_clear(drv, DRV_ALL, "slow");
 	else
 		drv_fault(drv, DRV_ALL, "slow",
 			  "%llu of %llu cycles skipped: set a longer tick, or a priority and a core",

@@ -94,7 +94,7 @@ enum drv_step { DRV_AGAIN, DRV_DONE };
 struct drv_verb {
 	enum msg_verb verb; /* MSG_VERB_NONE ends the table */
 	bool moves;	    /* refused unless armed and up, and while something is latched; home and activate always */
-	bool alone;	    /* refused while another such is under way */
+	bool exclusive;	    /* refused while another such is under way */
 };
 
 /* Version of the interface between drivers in shared objects and drvhost(1).  Add 1 when a struct or function that
@@ -125,7 +125,7 @@ struct drv_driver {
 	int (*open)(void *self, struct drv *drv, struct error_sink *errors);
 	void (*close)(void *self);
 	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be
-	 * ready.  Called again after drv_down.  NULL: it is there when every row with silent_after_ns was heard. */
+	 * ready.  Called again after drv_start_again.  NULL: it is there when every row with silent_after_ns was heard. */
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* Each tick from then on.  May be NULL. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);
@@ -287,12 +287,12 @@ struct drv_ref_limits *drv_limits(struct drv *drv, unsigned int joint); /* to be
 void drv_not_driven(struct drv *drv, unsigned int joint, bool stopped);
 
 /* Sets a fault of the device or of one of its joints; an event reports it when it is new.  Several may be set at a
- * time; each lasts until drv_well.  A joint in fault takes the safe action, and so does its group. */
+ * time; each lasts until drv_fault_clear.  A joint in fault takes the safe action, and so does its group. */
 #define DRV_ALL (~0u)
 void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-void drv_well(struct drv *drv, unsigned int joint, const char *code); /* NULL: all that are wrong with it */
-void drv_down(struct drv *drv);					      /* call start again */
+void drv_fault_clear(struct drv *drv, unsigned int joint, const char *code); /* NULL: all that are wrong with it */
+void drv_start_again(struct drv *drv);					     /* call start again */
 void drv_homing(struct drv *drv, bool homing); /* a motion of its own, which was asked for, begins and ends */
 
 /* A condition that only a person may end: power lost, homing aborted, halted by another program, an uncleared fault.

@@ -147,7 +147,8 @@ int drv_ask_may(const struct drv_ask *a, unsigned int question, const struct fra
 		const struct drv_ask_entry *e = &a->entries[i - 1];
 
 		/* Over, perhaps a confirmation is waited for. */
-		if ((e->phase != DRV_ASK_OVER || e->expected) && (e->key == key || a->questions[question].row.alone))
+		if ((e->phase != DRV_ASK_OVER || e->expected) &&
+		    (e->key == key || a->questions[question].row.exclusive))
 			return -EBUSY;
 		there |= e->key == key;
 	}

@@ -52,7 +52,7 @@ struct drv_question {
 	unsigned int receive; /* the row of the replies; several questions may have the same */
 	struct drv_ask_only only;
 	struct drv_ask_echo echo[DRV_ASK_ECHOES_MAX];
-	bool alone;		  /* one request under way, whatever its key: an SDO server */
+	bool exclusive;		  /* one request under way, whatever its key: an SDO server */
 	unsigned int replies;	  /* frames that make an answer; 0: one */
 	int64_t late_ns, lost_ns; /* lost_ns: not less than late_ns */
 	unsigned int tries;	  /* 0: one */

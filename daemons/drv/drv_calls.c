@@ -175,7 +175,7 @@ void drv_event(struct drv *drv, enum msg_severity severity, const char *code, co
 	va_end(args);
 }
 
-void drv_down(struct drv *drv)
+void drv_start_again(struct drv *drv)
 {
 	drv->up = false;
 }

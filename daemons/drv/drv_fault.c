@@ -1,6 +1,6 @@
 /* drv_fault.c: the faults of a device, as a set: of all of it, or of single joints and their groups.
  *
- * One joint that fails takes its group with it, unless the setting joint_fault_alone says no; the others go on.  A bus
+ * One joint that fails takes its group with it, unless the setting joint_independent says no; the others go on.  A bus
  * that is dead takes the joints that hang on it, or the device if no joint does; a row that is silent takes the device.
  * When the last joint has failed, the device has.
  */
@@ -54,7 +54,7 @@ void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char
 	va_end(args);
 }
 
-void drv_well(struct drv *drv, unsigned int joint, const char *code)
+void drv_fault_clear(struct drv *drv, unsigned int joint, const char *code)
 {
 	char last[MSG_NAME_SIZE];
 	unsigned int over = 0;
@@ -127,7 +127,7 @@ void drv_fault_spread(struct drv *drv)
 
 	find_failed(drv, failed);
 	memcpy(drv->joint_faulty, failed, drv->joints_n * sizeof(*failed));
-	for (unsigned int i = 0; i < drv->joints_n && !drv->setup.alone; i++)
+	for (unsigned int i = 0; i < drv->joints_n && !drv->setup.joint_independent; i++)
 		for (unsigned int j = 0; j < drv->joints_n && failed[i]; j++)
 			drv->joint_faulty[j] |= drv->joint_groups[j] == drv->joint_groups[i];
 }

@@ -82,7 +82,7 @@ static int refuse(struct drv *drv, const struct drv_verb *row, const struct msg_
 	if (request->header.valid_until_ns && now_ns > request->header.valid_until_ns)
 		return drv_refuse(drv, -ETIMEDOUT, "its deadline passed before it was read");
 	result = moves ? refuse_motion(drv) : 0;
-	if (!result && row->alone && drv_request_alone(&drv->requests)) {
+	if (!result && row->exclusive && drv_request_exclusive(&drv->requests)) {
 		drv_why(drv, "another %s is under way", moves ? "motion" : "request");
 		result = -EBUSY;
 	}
@@ -106,8 +106,8 @@ static int do_request(struct drv *drv, uint32_t handle, const struct msg_request
 		result = drv_latch_clear(drv);
 	if (result == -EOPNOTSUPP)
 		return not_supported(drv, request->verb);
-	if (result == DRV_LATER && row->alone)
-		drv_request_is_alone(&drv->requests, handle);
+	if (result == DRV_LATER && row->exclusive)
+		drv_request_set_exclusive(&drv->requests, handle);
 	if (!result)
 		snprintf(value, MSG_TEXT_SIZE, "%s", drv->why);
 	return result;

@@ -121,18 +121,18 @@ bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_r
 	return at != NONE;
 }
 
-void drv_request_is_alone(struct drv_request *r, uint32_t handle)
+void drv_request_set_exclusive(struct drv_request *r, uint32_t handle)
 {
 	const unsigned int at = find_open(r, handle);
 
 	if (at != NONE)
-		r->way[at].alone = true;
+		r->way[at].exclusive = true;
 }
 
-bool drv_request_alone(const struct drv_request *r)
+bool drv_request_exclusive(const struct drv_request *r)
 {
 	for (unsigned int at = 0; at < r->n; at++)
-		if (r->way[at].open && r->way[at].alone)
+		if (r->way[at].open && r->way[at].exclusive)
 			return true;
 	return false;
 }

@@ -15,7 +15,7 @@ struct drv_request {
 	struct msg_reply kept[DRV_REQUEST_KEPT]; /* a ring; client_pid and id say of what */
 	struct drv_request_way {
 		bool open; /* under way: no answer yet */
-		bool alone, cancelled;
+		bool exclusive, cancelled;
 		uint32_t handle;
 		int64_t until_ns; /* its deadline; 0: none */
 	} way[DRV_REQUEST_KEPT];
@@ -39,8 +39,8 @@ uint32_t drv_request_handle(const struct drv_request *r, const struct msg_reply 
 bool drv_request_find(const struct drv_request *r, uint32_t handle, struct msg_reply *reply);
 
 /* It is put off, and is of a verb that is done alone; is there one? */
-void drv_request_is_alone(struct drv_request *r, uint32_t handle);
-bool drv_request_alone(const struct drv_request *r);
+void drv_request_set_exclusive(struct drv_request *r, uint32_t handle);
+bool drv_request_exclusive(const struct drv_request *r);
 
 /* The next one whose deadline has passed, each once and none that was cancelled before; 0: none is left. */
 uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns);

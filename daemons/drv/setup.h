@@ -36,7 +36,7 @@ struct setup {
 	/* those with references */
 	int64_t ref_max_ns;
 	bool any_incarnation, balance;
-	bool alone; /* a joint that fails does not stop its group */
+	bool joint_independent; /* a joint that fails does not stop its group */
 	enum drv_ref_safe safe;
 
 	struct setup_bus buses[MSG_BUSES];

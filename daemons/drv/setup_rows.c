@@ -25,7 +25,8 @@ const struct settings_row setup_actuated_rows[] = {
 	    "longest validity of a reference; 0: 5 ticks, at most 200 ms"),
 	ROW(BOOL, "any_incarnation", any_incarnation, "no", "take references for incarnation 0; yes with balance"),
 	ROW(BOOL, "balance", balance, "no", "the robot stands by it: goes on at level hold"),
-	ROW(BOOL, "joint_fault_alone", alone, "no", "a joint that fails does not stop its group"),
+	ROW(BOOL, "joint_independent", joint_independent, "no", "a joint that fails does not stop its group",
+	    .was = "joint_fault_alone"),
 	ROW(WORD, "safe", safe, drv_ref_safe_words, "hold", "what it does without a reference"),
 	SETTINGS_END,
 };

@@ -81,7 +81,7 @@ static void add_question(const struct ftd *f, struct drv *drv, unsigned int n, s
 	const struct drv_question question = {
 		.send = n,
 		.receive = f->receives[n],
-		.alone = true,
+		.exclusive = true,
 		.replies = sample	 ? ATI_HALVES
 			   : n == MATRIX ? ATI_ROW_FRAMES
 					 : 1,
@@ -248,7 +248,7 @@ static void take_item(struct ftd *f, struct drv *drv, const struct drv_ask_answe
 	}
 	if (asked->left)
 		return;
-	drv_well(drv, DRV_ALL, "answer");
+	drv_fault_clear(drv, DRV_ALL, "answer");
 	f->known |= 1u << item;
 	if (item == ITEMS - 1) {
 		f->calibration.force_n = f->unit[0] / f->counts[0];
@@ -283,7 +283,7 @@ static bool is_healthy(struct ftd *f, struct drv *drv, const struct ati_sample *
 		end_bias(f, drv, -EIO, "the sensor reports a problem");
 		return false;
 	}
-	drv_well(drv, DRV_ALL, "status");
+	drv_fault_clear(drv, DRV_ALL, "status");
 	f->reset_wait_ns = f->settings.reset_wait_ns;
 	return true;
 }
@@ -407,7 +407,7 @@ static void begin_again(struct ftd *f, struct drv *drv, const char *why)
 	end_bias(f, drv, -EIO, why);
 	f->known = 0;
 	f->started_ns = 0;
-	drv_down(drv);
+	drv_start_again(drv);
 }
 
 static void sent(void *self, struct drv *drv, unsigned int send, const struct frame *frame, int64_t t_ns)
@@ -468,7 +468,7 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 	reset(f, drv, orders->now_ns);
 	ready = f->known == ALL && f->got.t_ns > f->started_ns;
 	if (ready) {
-		drv_well(drv, DRV_ALL, "no-answer");
+		drv_fault_clear(drv, DRV_ALL, "no-answer");
 		f->lost_noted = f->lost; /* while it was away */
 	} else {
 		is_silent(f, drv, orders->now_ns);
@@ -490,7 +490,9 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 
 /* ---- requests ---- */
 
-static const struct drv_verb verbs[] = { { .verb = MSG_VERB_BIAS, .alone = true }, { .verb = MSG_VERB_CLEAR }, { 0 } };
+static const struct drv_verb verbs[] = { { .verb = MSG_VERB_BIAS, .exclusive = true },
+					 { .verb = MSG_VERB_CLEAR },
+					 { 0 } };
 
 static int request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)
 {

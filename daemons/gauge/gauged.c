@@ -86,7 +86,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	if (!drv_silent(drv, SAMPLE))
 		return;
 	((struct gauged *)self)->answered = 0;
-	drv_down(drv);
+	drv_start_again(drv);
 }
 
 static bool answer(void *self, struct drv *drv, const struct drv_ask_answer *asked, const struct bus_frame *reply)
@@ -100,7 +100,7 @@ static bool answer(void *self, struct drv *drv, const struct drv_ask_answer *ask
 	} else if (status) {
 		drv_fault(drv, DRV_ALL, "no-answer", "no answer in %u tries, error %u", asked->tries, got.error);
 	} else {
-		drv_well(drv, DRV_ALL, "no-answer");
+		drv_fault_clear(drv, DRV_ALL, "no-answer");
 		g->answered |= 1u << asked->tag;
 		if (got.what == GAUGE_FACTOR)
 			g->newton_per_count[asked->tag] = got.value * 1e-9;
@@ -133,7 +133,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	return g->got.t_ns;
 }
 
-static const struct drv_verb verbs[] = { { .verb = MSG_VERB_BIAS, .alone = true }, { 0 } };
+static const struct drv_verb verbs[] = { { .verb = MSG_VERB_BIAS, .exclusive = true }, { 0 } };
 
 /* The handle is the tag of the question. */
 static int request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns)

@@ -218,7 +218,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	missing = endplate_state(l->output, &l->state, sizeof(l->state), &l->view) || l->state.count != HUBO_JOINTS;
 	l->seen = !missing && !(l->view.doubts & ENDPLATE_SILENT);
 	if (l->seen)
-		drv_well(drv, DRV_ALL, SILENT);
+		drv_fault_clear(drv, DRV_ALL, SILENT);
 	else if (missing || unheard(drv, &l->view))
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state of a Hubo", l->settings.output);
 	drv_complete(drv);

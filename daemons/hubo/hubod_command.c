@@ -44,7 +44,7 @@ void hubod_set_off(struct drv *drv, struct hubod_board *board, bool off)
 		drv_fault(drv, joint, "off", "%s (%s ...) is off: home it, or activate it if its zero is right",
 			  board->table->name, hubo_joint_name((int)joint));
 	else if (!off && board->off)
-		drv_well(drv, joint, "off");
+		drv_fault_clear(drv, joint, "off");
 	board->off = off;
 }
 

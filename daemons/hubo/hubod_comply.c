@@ -96,7 +96,7 @@ static bool is_beyond(const struct hubod *h, struct drv *drv, struct hubod_board
 static void forgive(struct drv *drv, struct hubod_board *b)
 {
 	for (unsigned int k = 0; b->beyond && k < b->joints_n; k++)
-		drv_well(drv, b->joints[k], FAULT);
+		drv_fault_clear(drv, b->joints[k], FAULT);
 	b->beyond = b->dropped = b->refused = false;
 }
 

@@ -158,7 +158,7 @@ static void declare_board(struct hubod *h, struct drv *drv, unsigned int board, 
 	};
 	struct drv_question question = { .late_ns = h->settings.reply_late_ns,
 					 .lost_ns = h->settings.reply_late_ns,
-					 .alone = true };
+					 .exclusive = true };
 
 	declare_reference(h, drv, b, errors);
 	declare_duty(h, drv, b, errors);

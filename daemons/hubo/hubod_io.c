@@ -90,7 +90,7 @@ static void take_status(struct hubod *h, struct drv *drv, struct hubod_board *b,
 					  : "",
 				  flags);
 		else if (!(flags & JMC_FAULTS) && j->flags & JMC_FAULTS)
-			drv_well(drv, joint, "motor");
+			drv_fault_clear(drv, joint, "motor");
 		j->flags = flags;
 		j->on = (flags & needed) == needed;
 		b->is_on &= j->on;

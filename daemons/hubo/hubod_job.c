@@ -7,9 +7,9 @@
 #include "daemons/hubo/hubod.h"
 
 const struct drv_verb hubod_verbs[] = {
-	{ .verb = MSG_VERB_HOME, .moves = true, .alone = true },
+	{ .verb = MSG_VERB_HOME, .moves = true, .exclusive = true },
 	{ .verb = MSG_VERB_ACTIVATE, .moves = true },
-	{ .verb = MSG_VERB_RESET, .alone = true },
+	{ .verb = MSG_VERB_RESET, .exclusive = true },
 	{ .verb = MSG_VERB_CLEAR },
 	{ .verb = MSG_VERB_BIAS },
 	{ .verb = MSG_VERB_SET },

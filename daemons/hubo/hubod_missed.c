@@ -60,7 +60,7 @@ static void report_silence(struct hubod *h, struct drv *drv, struct hubod_board 
 		drv_fault(drv, joint, "silent", "%s (%s ...) has not replied for %lld ms", b->table->name,
 			  hubo_joint_name((int)joint), (long long)((now_ns - since_ns) / 1000000));
 	else if (!silent && b->silent)
-		drv_well(drv, joint, "silent");
+		drv_fault_clear(drv, joint, "silent");
 	if (silent && !b->silent) /* perhaps another one comes back */
 		hubod_board_param_forget(h, (unsigned int)(b - h->boards));
 	b->silent = silent;

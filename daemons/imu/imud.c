@@ -115,7 +115,7 @@ static void check_status(const struct imud *m, struct drv *drv)
 	if (m->settings.kind != IMUD_MTI || !m->mti.status_known)
 		return;
 	if (m->mti.status & MTI_STATUS_SELF_TEST)
-		drv_well(drv, DRV_ALL, "self-test");
+		drv_fault_clear(drv, DRV_ALL, "self-test");
 	else
 		drv_fault(drv, DRV_ALL, "self-test", "the sensor reports a failed self-test, status %08x",
 			  m->mti.status);
@@ -256,8 +256,8 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 		m->started_ns = orders->now_ns + (m->settings.kind == IMUD_DMU ? m->settings.listen_ns : 0);
 	if (!is_live(m, drv, orders->now_ns) || m->in_a_row < READY_SAMPLES)
 		return DRV_AGAIN;
-	drv_well(drv, DRV_ALL, "no-sample");
-	drv_well(drv, DRV_ALL, "frozen");
+	drv_fault_clear(drv, DRV_ALL, "no-sample");
+	drv_fault_clear(drv, DRV_ALL, "frozen");
 	if (m->settings.kind == IMUD_DMU)
 		dmu_stream_steady(&m->dmu.stream);
 	return DRV_DONE;
@@ -266,7 +266,7 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 {
 	if (!is_live(self, drv, orders->now_ns))
-		drv_down(drv);
+		drv_start_again(drv);
 }
 
 static const struct drv_driver driver = {

@@ -336,7 +336,7 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	j->seen = !endplate_state(j->output, &j->out,
 				  j->settings.type == JOINT ? sizeof(j->out.joints) : sizeof(j->out.balance), &j->view);
 	if (j->seen && !unheard(drv, &j->view))
-		drv_well(drv, DRV_ALL, SILENT);
+		drv_fault_clear(drv, DRV_ALL, SILENT);
 	else
 		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", j->settings.output);
 	send(j, drv);

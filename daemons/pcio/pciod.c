@@ -195,9 +195,9 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 /* ---- the driver ---- */
 
 static const struct drv_verb verbs[] = {
-	{ .verb = MSG_VERB_HOME, .moves = true, .alone = true },
-	{ .verb = MSG_VERB_CLEAR, .alone = true },
-	{ .verb = MSG_VERB_RESET, .alone = true },
+	{ .verb = MSG_VERB_HOME, .moves = true, .exclusive = true },
+	{ .verb = MSG_VERB_CLEAR, .exclusive = true },
+	{ .verb = MSG_VERB_RESET, .exclusive = true },
 	{ 0 },
 };
 

@@ -178,7 +178,7 @@ static void report_joint(struct pciod *p, struct drv *drv, unsigned int joint, i
 
 	pciod_module_trouble(&j->module, now_ns, code, text);
 	if (*j->code && strcmp(code, j->code))
-		drv_well(drv, joint, j->code);
+		drv_fault_clear(drv, joint, j->code);
 	if (*code && strcmp(code, j->code))
 		drv_fault(drv, joint, code, "%s", text);
 	else if (*code && strcmp(text, j->text))
@@ -199,7 +199,7 @@ static const char *report_clock(const struct pciod *p, struct drv *drv, int64_t 
 		any = true;
 	}
 	if (!any)
-		drv_well(drv, DRV_ALL, "clock-lost");
+		drv_fault_clear(drv, DRV_ALL, "clock-lost");
 	return any ? lost : NULL;
 }
 

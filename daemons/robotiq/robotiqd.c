@@ -37,7 +37,7 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 	struct drv_question question = { .send = ROBOTIQD_SEND_READ,
 					 .receive = ROBOTIQD_GOT_SDO,
 					 .echo = { { 1, 1, 0xFF }, { 2, 2, 0xFF }, { 3, 3, 0xFF } },
-					 .alone = true,
+					 .exclusive = true,
 					 .late_ns = s->reply_late_ns,
 					 .lost_ns = 2 * s->reply_late_ns,
 					 .tries = 1 };
@@ -61,7 +61,7 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 	drv_add_receive(drv, &get, errors);
 	drv_add_question(drv, &question, errors);
 	question.send = ROBOTIQD_SEND_WRITE;
-	question.alone = false; /* one whose reply is lost does not keep a stop back */
+	question.exclusive = false; /* one whose reply is lost does not keep a stop back */
 	drv_add_question(drv, &question, errors);
 	if (!s->pdo)
 		return errors->count ? -EINVAL : 0;
@@ -146,7 +146,7 @@ static void watch_silence(struct robotiqd *d, struct drv *drv, int64_t now_ns)
 			  *d->wrong ? d->wrong : "nothing is received");
 	d->nmt_due |= silent && now_ns - d->nmt_ns > ROBOTIQD_AGAIN_NS;
 	if (d->refused_ns && now_ns - d->refused_ns > ROBOTIQD_AGAIN_NS) {
-		drv_well(drv, DRV_ALL, "not-written");
+		drv_fault_clear(drv, DRV_ALL, "not-written");
 		d->refused_ns = 0;
 		d->writes_failed = 0;
 	}
@@ -290,9 +290,9 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 /* ---- the driver ---- */
 
 static const struct drv_verb verbs[] = {
-	{ .verb = MSG_VERB_ACTIVATE, .moves = true, .alone = true },
-	{ .verb = MSG_VERB_SET, .moves = true, .alone = true },
-	{ .verb = MSG_VERB_CLEAR, .alone = true },
+	{ .verb = MSG_VERB_ACTIVATE, .moves = true, .exclusive = true },
+	{ .verb = MSG_VERB_SET, .moves = true, .exclusive = true },
+	{ .verb = MSG_VERB_CLEAR, .exclusive = true },
 	{ 0 },
 };
 

@@ -184,7 +184,7 @@ static bool got_image(struct robotiqd *d, struct drv *drv)
 	d->begun_ns = d->image_begun_ns;
 	d->at = 0;
 	d->reading = false;
-	drv_well(drv, DRV_ALL, "no-image");
+	drv_fault_clear(drv, DRV_ALL, "no-image");
 	take_echo(d);
 	if (!d->got.active && d->job == ROBOTIQD_NO_JOB)
 		d->wanted = 0;

@@ -33,7 +33,7 @@ static void watch_fault(struct robotiqd *d, struct drv *drv)
 
 	d->fault = now;
 	if (before && before != now && before->clears == ROBOTIQ_CLEARS_ITSELF)
-		drv_well(drv, DRV_ALL, before->code);
+		drv_fault_clear(drv, DRV_ALL, before->code);
 	if (now->clears == ROBOTIQ_CLEARS_ITSELF)
 		drv_fault(drv, DRV_ALL, now->code, "gripper fault %X: %s", d->got.fault, now->words);
 	if (now->clears == ROBOTIQ_CLEARS_RESET && d->job == ROBOTIQD_NO_JOB)

@@ -188,7 +188,7 @@ static void report(struct stopd *s, struct drv *drv, enum stop_state before)
 		if ((int)s->state == i)
 			drv_fault(drv, DRV_ALL, words[i].code, "%s", words[i].text);
 		else
-			drv_well(drv, DRV_ALL, words[i].code);
+			drv_fault_clear(drv, DRV_ALL, words[i].code);
 	if ((s->state != before || !s->evaluated) && s->state < STOP_SILENT)
 		drv_event(drv, s->state == STOP_OPEN ? MSG_SEVERITY_WARNING : MSG_SEVERITY_INFO, words[s->state].code,
 			  "%s", words[s->state].text);

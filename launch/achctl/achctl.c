@@ -40,7 +40,8 @@ static const struct settings_row raise_rows[] = {
 static const struct settings_row arm_rows[] = {
 	USUAL,
 	SETTINGS_STRING("who", struct ctl_line, who, NULL, "name of the operator; default: the user", .value = "NAME"),
-	SETTINGS_BOOL("alone", struct ctl_line, alone, "no", "without achstart: for drivers started by hand"),
+	SETTINGS_BOOL("unsupervised", struct ctl_line, unsupervised, "no",
+		      "without achstart: for drivers started by hand", .was = "alone"),
 	WITHIN("3s", "500ms", "raise the level and give up if there is no answer by then"),
 	SETTINGS_END,
 };

@@ -25,7 +25,7 @@ struct ctl_line {
 	int64_t within_ns;
 	const char *why;
 	const char *who;
-	bool alone;
+	bool unsupervised;
 	bool follow;
 	bool act, studio;
 	const char *folder; /* of incidents */
@@ -75,8 +75,8 @@ int ctl_daemon_start(const struct ctl_line *line, const char *verb);
 /* Lists the daemons when no name was given.  EXIT_WRONG. */
 int ctl_daemon_missing(const struct ctl_line *line);
 
-/* arm --alone: arms without achstart, for drivers that were started by hand. */
-int ctl_alone(const struct ctl_line *line);
+/* arm --unsupervised: arms without achstart, for drivers that were started by hand. */
+int ctl_unsupervised(const struct ctl_line *line);
 /* Prints the answer of both ways of arming; returns 0. */
 int ctl_armed(const struct ctl_line *line, const char *who, uint64_t epoch, uint64_t taken);
 

@@ -133,8 +133,8 @@ int ctl_arm(const struct ctl_line *line)
 	static struct estop estop;
 	int status;
 
-	if (line->alone)
-		return ctl_alone(line);
+	if (line->unsupervised)
+		return ctl_unsupervised(line);
 	robot_level_open(&estop, false, &(struct error_sink){ 0 });
 	status = arm(line, &estop);
 	estop_close(&estop);

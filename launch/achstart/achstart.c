@@ -275,7 +275,7 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 
 		if (!clock_used() && deadman_begin(launch, lock, &claims))
 			error_say("achstart", NULL, ERROR_WARNING,
-				  "alone: unable to start a process: if achstart is killed the daemons run on");
+				  "unsupervised: unable to start a process: if achstart is killed the daemons run on");
 		failed = supervise(launch, lock, &claims, errors);
 		over = virtual_end();
 		if (!failed) {

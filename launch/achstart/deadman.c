@@ -58,7 +58,8 @@ static _Noreturn void wait_for_end(const struct launch *launch, pid_t achstart, 
 	if (n > 0)
 		_exit(0); /* it ended in order */
 	now_ns = clock_now_ns();
-	for (until_ns = now_ns + launch->alone_ns; now_ns < until_ns && !is_replaced(achstart); now_ns = clock_now_ns())
+	for (until_ns = now_ns + launch->unsupervised_ns; now_ns < until_ns && !is_replaced(achstart);
+	     now_ns = clock_now_ns())
 		clock_wait(NULL, 0, until_ns - now_ns < LOOK_NS ? until_ns : now_ns + LOOK_NS);
 	if (is_replaced(achstart) || !rundir_has_daemon(launch) || launch_find(path, "achctl"))
 		_exit(0);
@@ -76,7 +77,7 @@ int deadman_begin(const struct launch *launch, int lock, struct claim_set *claim
 	int ends[2];
 	pid_t pid;
 
-	if (!launch->alone_ns)
+	if (!launch->unsupervised_ns)
 		return 0;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;

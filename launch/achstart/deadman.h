@@ -2,7 +2,7 @@
  *
  * The daemons run on when achstart dies, and the next achstart adopts them.  If it was killed where nothing starts
  * another one, for example by the kernel for memory, a process that achstart left behind raises the e-stop to hold
- * after the time alone: of the launch file.
+ * after the time unsupervised: of the launch file.
  */
 #ifndef LAUNCH_ACHSTART_DEADMAN_H
 #define LAUNCH_ACHSTART_DEADMAN_H

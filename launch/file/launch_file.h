@@ -129,12 +129,12 @@ struct launch {
 	const char *config;	      /* of the robot file, absolute: --config */
 	const char *folder;	      /* that the launch file is in, as seen from here: "launch", "." */
 	struct robot robot;
-	int arm;	   /* enum launch_arm */
-	int64_t alone_ns;  /* how long daemons run on without an achstart until they hold; 0: for ever */
-	bool links;	   /* bring up, reset and restart SocketCAN links */
-	int overload;	   /* enum launch_overload */
-	const char *clock; /* name of the daemon that is the clock; NULL: there is none */
-	const char *group; /* that was asked for */
+	int arm;		 /* enum launch_arm */
+	int64_t unsupervised_ns; /* how long daemons run on without an achstart until they hold; 0: for ever */
+	bool links;		 /* bring up, reset and restart SocketCAN links */
+	int overload;		 /* enum launch_overload */
+	const char *clock;	 /* name of the daemon that is the clock; NULL: there is none */
+	const char *group;	 /* that was asked for */
 
 	/* Groups of the system with rights beside the robot's user and root (rights.h), from launch_rights on;
 	 * LAUNCH_NO_GROUP: none. */

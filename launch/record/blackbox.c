@@ -28,7 +28,7 @@
 
 struct blackbox_options {
 	const char *robot, *folder, *name, *config;
-	int64_t window_ns, after_ns, pause_ns, apart_ns, keep, total, mb, skipped;
+	int64_t window_ns, after_ns, pause_ns, repeat_after_ns, keep, total, mb, skipped;
 };
 
 static const struct settings_row rows[] = {
@@ -38,8 +38,9 @@ static const struct settings_row rows[] = {
 			  "recorded after the first cause", .value = "TIME"),
 	SETTINGS_DURATION("pause", struct blackbox_options, pause_ns, "10s", "0", "1h", "from one incident to the next",
 			  .value = "TIME"),
-	SETTINGS_DURATION("apart", struct blackbox_options, apart_ns, "10min", "0", "24h",
-			  "from an incident by late frames, or by an overrun, to the next such one", .value = "TIME"),
+	SETTINGS_DURATION("repeat-after", struct blackbox_options, repeat_after_ns, "10min", "0", "24h",
+			  "from an incident by late frames, or by an overrun, to the next such one", .value = "TIME",
+			  .was = "apart"),
 	SETTINGS_INT("keep", struct blackbox_options, keep, "", "20", "1", "10000",
 		     "incidents that are kept; the oldest are removed", .value = "N"),
 	SETTINGS_INT("total", struct blackbox_options, total, "", "256", "1", "1000000",
@@ -80,7 +81,7 @@ static struct {
 	struct freeze_job job;
 	int64_t freeze_ns, quiet_ns; /* when to freeze; no other incident before */
 	int64_t started_ns;
-	uint64_t incidents, held_back; /* causes within --pause or --apart */
+	uint64_t incidents, held_back; /* causes within --pause or --repeat-after */
 	int disk;		       /* -errno that was reported; 0: none */
 	int64_t cost_ns, look_ns;
 } b = { .freeze_ns = CLOCK_NEVER };
@@ -304,7 +305,7 @@ static void say_cost(int64_t now_ns)
 
 	getrusage(RUSAGE_SELF, &used);
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause or --apart); record %.1f of %" PRId64
+		 "%" PRIu64 " incidents (%" PRIu64 " causes within --pause or --repeat-after); record %.1f of %" PRId64
 		 " MB, %" PRIu64 " lost, memory %.1f MB, %.1f s of processor time in %.0f s",
 		 b.incidents, b.held_back, (double)record_bytes() / 1e6, b.options.mb, b.lost + recorder_lost(&b.d.rec),
 		 own_memory(),
@@ -461,7 +462,7 @@ int main(int argc, char **argv)
 	b.d.folder_option = b.options.folder;
 	b.d.beat = beat;
 	b.causes.trigger.skipped_max = (uint64_t)b.options.skipped;
-	b.causes.trigger.apart_ns = b.options.apart_ns;
+	b.causes.trigger.repeat_after_ns = b.options.repeat_after_ns;
 	b.causes.found = cause;
 	b.causes.prefix = strlen(b.d.prefix);
 	b.incident.folder = b.d.folder;

@@ -99,7 +99,7 @@ bool trigger_begins(struct trigger *t, enum trigger_kind kind, int64_t t_ns)
 {
 	int64_t *began_ns = &t->began_ns[kind];
 
-	if (kind != TRIGGER_ONCE && *began_ns && t_ns - *began_ns < t->apart_ns)
+	if (kind != TRIGGER_ONCE && *began_ns && t_ns - *began_ns < t->repeat_after_ns)
 		return false;
 	*began_ns = t_ns;
 	return true;

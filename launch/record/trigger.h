@@ -1,6 +1,6 @@
 /* trigger.h: what makes an incident: a death, a kill by the watchdog, a stop, an overrun, a late frame.  Pure.
  *
- *	struct trigger t = { .skipped_max = 5, .apart_ns = 600000000000 };
+ *	struct trigger t = { .skipped_max = 5, .repeat_after_ns = 600000000000 };
  *
  *	if ((kind = trigger_event(&t, &event, why)) || (kind = trigger_estop(&t, &estop, why)) ||
  *	    (kind = trigger_skipped(&t, &ticks, why)))
@@ -8,7 +8,7 @@
  *
  * An overrun or a late frame that lasts is one cause, however often it is reported: the next one of the same driver
  * counts after TRIGGER_AGAIN_NS without a report.  On a machine that is loaded from time to time they would still fill
- * the room for incidents with equal ones, so such a kind begins one after apart_ns at the earliest.
+ * the room for incidents with equal ones, so such a kind begins one after repeat_after_ns at the earliest.
  */
 #ifndef LAUNCH_RECORD_TRIGGER_H
 #define LAUNCH_RECORD_TRIGGER_H
@@ -31,8 +31,8 @@ enum trigger_kind {
 #define TRIGGER_KINDS 4
 
 struct trigger {
-	uint64_t skipped_max; /* ticks that a driver may skip between two looks; 0: any number */
-	int64_t apart_ns;     /* from an incident that began by late frames to the next such one; and by an overrun */
+	uint64_t skipped_max;	 /* ticks that a driver may skip between two looks; 0: any number */
+	int64_t repeat_after_ns; /* from an incident that began by late frames to the next such one; and by an overrun */
 
 	/* private */
 	bool armed;

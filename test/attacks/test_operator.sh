@@ -27,7 +27,7 @@ test_an_operator_looks_and_stops() {
 test_an_operator_does_not_arm() {
 	robot_up
 	lib_matches 1 '*the group arming:*' as operator achctl arm
-	lib_not as operator achctl arm --alone
+	lib_not as operator achctl arm --unsupervised
 	denied operator ach put --json "$(lowering_first)" "${p}estop"
 	as operator ach put --json "$(lowering_first)" "${p}estop-b"
 	level_is estop

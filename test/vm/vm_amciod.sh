@@ -53,7 +53,7 @@ refer() { # from now on; its process is in references
 
 test_is_taken_over_and_guarded() {
 	play vcan5
-	vm_until achctl arm --alone
+	vm_until achctl arm --unsupervised
 	vm_until says '^status = enabled enabled'
 	refer
 	vm_until drive_is left 'current 0.99'

@@ -76,7 +76,7 @@ begin() {
 	vm_until says table 'common.lifecycle = disarmed'
 	vm_until says stick 'state = absent'
 	plug
-	vm_until achctl arm --alone
+	vm_until achctl arm --unsupervised
 	vm_until says table 'common.lifecycle = holding'
 }
 

@@ -49,7 +49,7 @@ drive() {
 	pciod --name waist --config "$lib_folder/robot.yaml" >"$lib_folder/waist" 2>&1 &
 	driver=$!
 }
-arm() { vm_until achctl arm --alone; }
+arm() { vm_until achctl arm --unsupervised; }
 refer_to() { # POSITION: from now on; its process is in references
 	ach put "$waist-ref" --type joint-ref --valid 190 --hz 50 --for 600 \
 		--json '{"mode":["position"],"position":['"$1"'],"velocity":[0],"current":[0]}' &

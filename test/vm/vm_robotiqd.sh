@@ -47,7 +47,7 @@ refer() {
 test_activation_and_a_grasp() {
 	play vcan5 '' ''
 	vm_until says 'common.lifecycle = disarmed'
-	vm_until achctl arm --alone >/dev/null
+	vm_until achctl arm --unsupervised >/dev/null
 	achctl request grip activate
 	vm_until says 'activated = 1'
 	vm_until says 'common.lifecycle = holding'
@@ -83,7 +83,7 @@ test_interface_goes_and_comes() {
 
 test_pdos() {
 	play vcan7 ', pdo: yes, refresh: 50ms' ', activated: yes, pdo_period: 100ms'
-	vm_until achctl arm --alone >/dev/null
+	vm_until achctl arm --unsupervised >/dev/null
 	refer
 	vm_until says 'stopped-closing' || { ach echo "$grip-event" | grep text; return 1; }
 	kill "$controller"

@@ -14,9 +14,9 @@ module=${BUILD:-build}/test/vm/canfault/$(uname -r)/gpiofake.ko
 
 state() { ach echo "$stop-state" --last; }
 says() { [[ $(state) == *"$1"* ]]; } # TEXT: in the newest state
-arms() { achctl arm --alone; }
+arms() { achctl arm --unsupervised; }
 # WORDS: with which stopd has raised again.
-refused() { ! achctl arm --alone >/dev/null 2>&1 && grep -q "level estop.* stopd: .*$1" "$lib_folder/stopd"; }
+refused() { ! achctl arm --unsupervised >/dev/null 2>&1 && grep -q "level estop.* stopd: .*$1" "$lib_folder/stopd"; }
 
 begin() { # FOLLOWS: of the device in the robot file
 	ENDPLATE_RUN=$(mktemp -d "$lib_folder/run.XXXXXX")

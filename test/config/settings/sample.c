@@ -17,7 +17,8 @@ static const char *modules_form(const char *text)
 static const struct settings_row loop_rows[] = {
 	SETTINGS_DURATION("tick", struct sample_loop, tick_ns, "5ms", "100us", "1s", "time between two references"),
 	SETTINGS_WORD("on_estop", struct sample_loop, on_estop, safe_words, "hold", "what to do at estop"),
-	SETTINGS_BOOL("balance", struct sample_loop, balance, "no", "the robot falls without it: goes on at hold"),
+	SETTINGS_BOOL("balance", struct sample_loop, balance, "no", "the robot falls without it: goes on at hold",
+		      .was = "upright"),
 	SETTINGS_END,
 };
 static const struct settings_row driver_rows[] = {

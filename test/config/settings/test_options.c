@@ -29,7 +29,8 @@ static const struct settings_row rows[] = {
 			  .value = "TIME"),
 	SETTINGS_WORD("level", struct pciod_options, level, levels, "estop", "how much to stop", .value = "LEVEL"),
 	SETTINGS_BOOL("check", struct pciod_options, check, "no", "check everything and stop"),
-	SETTINGS_BOOL("once", struct pciod_options, once, "no", "only if it is not there", .letter = '1'),
+	SETTINGS_BOOL("once", struct pciod_options, once, "no", "only if it is not there", .letter = '1',
+		      .was = "unless"),
 	SETTINGS_END,
 };
 
@@ -152,6 +153,8 @@ TEST(refusals)
 	      "pciod: --hepl: unknown option; did you mean --help? (pciod --help lists them)\n");
 	wrong("pciod --name a --help=x",
 	      "pciod: --help: unknown option; did you mean --help? (pciod --help lists them)\n");
+	wrong("pciod --name a --unless",
+	      "pciod: --unless: unknown option; did you mean --once? (pciod --help lists them)\n");
 	wrong("pciod --name a -x", "pciod: -x: unknown option (pciod --help lists them)\n");
 	wrong("pciod --name a -name", "pciod: -name: unknown option; did you mean --name? (pciod --help lists them)\n");
 	wrong("pciod --name", "pciod: --name: needs a value: --name N\n");

@@ -105,6 +105,7 @@ TEST(refusals)
 	refused("gains=1,,2", "gains: \"\" is not a list of numbers such as [0.5, 1]");
 	refused("ids=9,0", "ids: 0 is below the minimum 1");
 	refused("torque_limti=1", "torque_limti: unknown setting; did you mean torque_limit?");
+	refused("upright=yes", "upright: unknown setting; did you mean balance?");
 	refused("tikc=1", "tikc: unknown setting; did you mean tick?");
 	refused("colour=red", "colour: unknown setting; --settings lists them");
 	refused("tick", "\"tick\" is not KEY=VALUE");

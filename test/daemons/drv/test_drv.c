@@ -690,7 +690,7 @@ TEST(a_driver_that_balances_goes_on_at_hold_and_not_at_estop)
 }
 
 DRV_LIB_HOOK(break_down, drv_fault(fake.drv, DRV_ALL, "hot", "it is %d K", 400));
-DRV_LIB_HOOK(get_well, drv_well(fake.drv, DRV_ALL, NULL));
+DRV_LIB_HOOK(get_well, drv_fault_clear(fake.drv, DRV_ALL, NULL));
 
 TEST(fault_and_well)
 {
@@ -727,7 +727,7 @@ TEST(a_fault_at_the_estop_commands_nothing)
 	TEST_ASSERT_EQUAL_DOUBLE(0.5, fake.ticks[6].joint.position_rad); /* where it is */
 }
 
-DRV_LIB_HOOK(go_down, drv_down(fake.drv));
+DRV_LIB_HOOK(go_down, drv_start_again(fake.drv));
 
 TEST(down_is_a_new_start)
 {

@@ -342,7 +342,7 @@ TEST(an_sdo_server_is_asked_one_thing_at_a_time)
 	struct drv_question question = two_bytes();
 	const struct frame first = bytes("0A3C"), second = bytes("0A3D");
 
-	question.alone = true;
+	question.exclusive = true;
 	TEST_ASSERT_EQUAL(0, drv_ask_add(&ask, &question));
 	drv_ask_put(&ask, 0, &first, 0, 1000 * MS);
 	TEST_ASSERT_EQUAL(-EBUSY, drv_ask_may(&ask, 0, &second));

@@ -557,7 +557,7 @@ TEST(nothing_is_held_back_at_the_end)
 
 DRV_LIB_HOOK(break_down, drv_fault(DRIVER, DRV_ALL, "hot", "400 K"));
 DRV_LIB_HOOK(break_otherwise, drv_fault(DRIVER, DRV_ALL, "wet", "in the rain"));
-DRV_LIB_HOOK(be_well, drv_well(DRIVER, DRV_ALL, NULL));
+DRV_LIB_HOOK(be_well, drv_fault_clear(DRIVER, DRV_ALL, NULL));
 
 TEST(another_fault_is_reported_and_health_only_after_one)
 {

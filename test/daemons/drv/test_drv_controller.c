@@ -143,7 +143,7 @@ static void fall_ill(void)
 
 static void be_well(void)
 {
-	drv_well(fake.drv, DRV_ALL, "blind");
+	drv_fault_clear(fake.drv, DRV_ALL, "blind");
 }
 
 TEST(a_controller_lives_as_a_sensor_does)

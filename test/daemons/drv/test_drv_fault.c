@@ -71,11 +71,11 @@ TEST(a_joint_takes_its_group)
 	drv_fault(&drv, 2, "hot", "it is hot");
 	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
-	drv_well(&drv, 1, "wet"); /* which it is not */
+	drv_fault_clear(&drv, 1, "wet"); /* which it is not */
 	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
-	drv_well(&drv, 1, "hot");
+	drv_fault_clear(&drv, 1, "hot");
 	TEST_ASSERT_EQUAL_STRING("..x.", faulty());
-	drv.setup.alone = true;
+	drv.setup.joint_independent = true;
 	drv_fault(&drv, 0, "hot", "it is hot");
 	TEST_ASSERT_EQUAL_STRING("x.x.", faulty());
 }
@@ -88,14 +88,14 @@ TEST(when_all_have_failed_the_device_has)
 	drv_fault(&drv, 3, "old", "it is old");
 	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
 	TEST_ASSERT_EQUAL_STRING("hot", drv_fault_device(&drv));
-	drv_well(&drv, 3, NULL);
+	drv_fault_clear(&drv, 3, NULL);
 	faulty();
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 	drv.joints_n = 0;
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 	drv.joints_n = JOINTS;
-	drv_well(&drv, 0, NULL);
-	drv_well(&drv, 2, NULL);
+	drv_fault_clear(&drv, 0, NULL);
+	drv_fault_clear(&drv, 2, NULL);
 	drv_joint_bus(&drv, 3, 1);
 	drv.buses[0].slots.state = drv.buses[1].slots.state = SLOTS_DOWN;
 	TEST_ASSERT_EQUAL_STRING("xxxx", faulty());
@@ -113,7 +113,7 @@ TEST(absent_joints_do_not_count)
 	drv_fault(&drv, 0, "jam", "it jams");
 	drv_fault_spread(&drv);
 	TEST_ASSERT_NOT_NULL(drv_fault_device(&drv));
-	drv_well(&drv, 0, NULL);
+	drv_fault_clear(&drv, 0, NULL);
 	drv_joint_absent(&drv, 0);
 	drv_fault_spread(&drv);
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
@@ -127,16 +127,16 @@ TEST(a_fault_of_the_device_ends_by_its_own_code)
 	TEST_ASSERT_EQUAL_STRING("a-code-that-is-longer-t", drv_fault_device(&drv));
 	TEST_ASSERT_TRUE(drv_fault_active(&drv, "a-code-that-is-longer-t"));
 	TEST_ASSERT_FALSE(drv_fault_active(&drv, "hot"));
-	drv_well(&drv, 0, NULL);
+	drv_fault_clear(&drv, 0, NULL);
 	TEST_ASSERT_NOT_NULL(drv_fault_device(&drv));
 	drv_fault(&drv, 0, "hot", "it is hot");
 	TEST_ASSERT_TRUE(drv_fault_active(&drv, "hot"));
-	drv_well(&drv, DRV_ALL, "a-code-that-is-longer-than-a-name");
+	drv_fault_clear(&drv, DRV_ALL, "a-code-that-is-longer-than-a-name");
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 	drv_fault(&drv, DRV_ALL, "old", "it is old");
 	TEST_ASSERT_EQUAL_STRING("old", drv_fault_device(&drv));
-	drv_well(&drv, 0, NULL);
-	drv_well(&drv, DRV_ALL, NULL);
+	drv_fault_clear(&drv, 0, NULL);
+	drv_fault_clear(&drv, DRV_ALL, NULL);
 	TEST_ASSERT_FALSE(drv_fault_active(&drv, "old"));
 }
 
@@ -150,7 +150,7 @@ TEST(a_dead_bus_takes_what_hangs_on_it)
 	TEST_ASSERT_NULL(drv_fault_device(&drv));
 	drv.buses[0].slots.state = SLOTS_DOWN;
 	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
-	drv.setup.alone = true;
+	drv.setup.joint_independent = true;
 	TEST_ASSERT_EQUAL_STRING("xxx.", faulty());
 	drv.driver = &outlives;
 	TEST_ASSERT_EQUAL_STRING("....", faulty());
@@ -178,7 +178,7 @@ TEST(a_silent_row_takes_the_device)
 TEST(as_many_joints_as_there_may_be)
 {
 	make();
-	drv.setup.alone = true;
+	drv.setup.joint_independent = true;
 	drv.joint_buses[JOINTS] = 0;
 	drv.joints_n = MSG_JOINTS;
 	drv_fault(&drv, MSG_JOINTS - 1, "jam", "it jams");
@@ -202,10 +202,10 @@ TEST(more_than_there_is_room_for)
 	drv_fault(&drv, 0, "one-more", "too many");
 	drv_fault(&drv, 0, "another", "too many");
 	TEST_ASSERT_EQUAL_STRING("too many faults", (faulty(), drv_fault_device(&drv)));
-	drv_well(&drv, 3, "code-0");
+	drv_fault_clear(&drv, 3, "code-0");
 	TEST_ASSERT_NULL((faulty(), drv_fault_device(&drv)));
 	TEST_ASSERT_EQUAL(DRV_FAULTS_MAX - 1, drv.faults_n);
-	drv_well(&drv, 3, NULL);
+	drv_fault_clear(&drv, 3, NULL);
 	TEST_ASSERT_EQUAL_STRING("....", faulty());
 	TEST_ASSERT_EQUAL(0, drv.faults_n);
 }
@@ -234,7 +234,7 @@ static void note_lives(void)
 }
 
 DRV_LIB_HOOK(break_finger, drv_fault(fake.drv, 1, "torn", "a tendon is torn"));
-DRV_LIB_HOOK(mend_finger, drv_well(fake.drv, 1, "torn"));
+DRV_LIB_HOOK(mend_finger, drv_fault_clear(fake.drv, 1, "torn"));
 
 static void move_both(void)
 {

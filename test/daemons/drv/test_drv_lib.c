@@ -232,9 +232,9 @@ static const struct settings_row settings[] = {
 };
 
 static const struct drv_verb verbs[] = {
-	{ .verb = MSG_VERB_HOME, .alone = true },
-	{ .verb = MSG_VERB_ACTIVATE, .alone = true },
-	{ .verb = MSG_VERB_RESET, .alone = true },
+	{ .verb = MSG_VERB_HOME, .exclusive = true },
+	{ .verb = MSG_VERB_ACTIVATE, .exclusive = true },
+	{ .verb = MSG_VERB_RESET, .exclusive = true },
 	{ .verb = MSG_VERB_CLEAR },
 	{ .verb = MSG_VERB_BIAS },
 	{ .verb = MSG_VERB_SET },

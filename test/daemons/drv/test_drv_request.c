@@ -195,29 +195,29 @@ TEST(test_no_handle_is_nought)
 	TEST_ASSERT_EQUAL_UINT32(2, handle_of(7, 3));
 }
 
-TEST(test_one_is_alone_until_it_is_answered)
+TEST(test_one_is_exclusive_until_it_is_answered)
 {
 	is_new(7, 1);
 	is_new(7, 2);
-	TEST_ASSERT_FALSE(drv_request_alone(&r));
-	drv_request_is_alone(&r, handle_of(7, 2) + 1); /* unknown */
-	TEST_ASSERT_FALSE(drv_request_alone(&r));
-	drv_request_is_alone(&r, handle_of(7, 2));
-	TEST_ASSERT_TRUE(drv_request_alone(&r));
+	TEST_ASSERT_FALSE(drv_request_exclusive(&r));
+	drv_request_set_exclusive(&r, handle_of(7, 2) + 1); /* unknown */
+	TEST_ASSERT_FALSE(drv_request_exclusive(&r));
+	drv_request_set_exclusive(&r, handle_of(7, 2));
+	TEST_ASSERT_TRUE(drv_request_exclusive(&r));
 	done(7, 1, 0);
-	TEST_ASSERT_TRUE(drv_request_alone(&r));
+	TEST_ASSERT_TRUE(drv_request_exclusive(&r));
 	done(7, 2, 0);
-	TEST_ASSERT_FALSE(drv_request_alone(&r));
+	TEST_ASSERT_FALSE(drv_request_exclusive(&r));
 	for (uint64_t id = 100; id < 100 + DRV_REQUEST_KEPT - 2; id++) { /* up to the first place, and on it */
 		is_new(7, id);
 		done(7, id, 0);
 	}
 	is_new(7, 4);
-	drv_request_is_alone(&r, handle_of(7, 4));
-	TEST_ASSERT_TRUE(drv_request_alone(&r));
+	drv_request_set_exclusive(&r, handle_of(7, 4));
+	TEST_ASSERT_TRUE(drv_request_exclusive(&r));
 	done(7, 4, 0);
 	is_new(7, 3);
-	TEST_ASSERT_FALSE(drv_request_alone(&r));
+	TEST_ASSERT_FALSE(drv_request_exclusive(&r));
 }
 
 TEST(test_cancelled_once)

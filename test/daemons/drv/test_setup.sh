@@ -70,7 +70,7 @@ test_version() {
 test_settings_are_listed() {
 	local key
 	"$exampled" --settings >"$lib_folder/settings"
-	for key in tick priority core lock_memory ref_max any_incarnation balance joint_fault_alone safe node; do
+	for key in tick priority core lock_memory ref_max any_incarnation balance joint_independent safe node; do
 		grep -q "^$key " "$lib_folder/settings"
 		grep -q "^\.It Cm $key\b" daemons/example/exampled.1
 	done

@@ -173,7 +173,7 @@ again() { # NAME
 		exampled --name "$1" --config "$f/lab.yaml"
 }
 lib_case "each claims its device" eval 'again a && again b'
-lib_until achctl arm --alone >/dev/null 2>&1
+lib_until achctl arm --unsupervised >/dev/null 2>&1
 wait_all common.lifecycle holding
 for name in a b; do
 	ach put "$p$name-ref" --json '{"mode":["velocity"],"velocity":[0.5]}' --valid 20 --hz 200 2>>"$f/said" &

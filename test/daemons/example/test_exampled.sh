@@ -36,7 +36,7 @@ restart() { # INCARNATION
 
 level() { # LEVEL: without achstart
 	case $1 in
-	run) lib_until achctl arm --alone >/dev/null 2>&1 ;;
+	run) lib_until achctl arm --unsupervised >/dev/null 2>&1 ;;
 	*) achctl "$1" >/dev/null ;;
 	esac
 }

@@ -158,7 +158,7 @@ void drv_fault(struct drv *d, unsigned int joint, const char *code, const char *
 	snprintf(d->fault, sizeof(d->fault), "%s", code);
 }
 
-void drv_well(struct drv *d, unsigned int joint, const char *code)
+void drv_fault_clear(struct drv *d, unsigned int joint, const char *code)
 {
 	(void)joint;
 	if (!strcmp(code, d->fault))

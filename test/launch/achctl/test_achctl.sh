@@ -453,8 +453,8 @@ chmod 600 "$ENDPLATE_RUN/epoch"
 lib_case arm_fit arm_on_bus nocan7 0 "$armed" ''
 rm "$ENDPLATE_RUN/epoch"
 answer arm HANG
-lib_case arm_alone lib_says 1 '' \
-	"achctl arm: refused: achstart, process $server, runs this robot: leave out --alone" "$achctl" arm --alone
+lib_case arm_unsupervised lib_says 1 '' \
+	"achctl arm: refused: achstart, process $server, runs this robot: leave out --unsupervised" "$achctl" arm --unsupervised
 
 # ---- clear: a failed daemon is achstart's ----
 

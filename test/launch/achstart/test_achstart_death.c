@@ -280,7 +280,7 @@ TEST(achstart_is_the_last_that_is_killed_for_memory)
 
 TEST(a_robot_is_held_if_no_achstart_comes)
 {
-	begin("alone: 300ms\n" RIG_BENCH);
+	begin("unsupervised: 300ms\n" RIG_BENCH);
 	rig_drive(0.3);
 	RIG_UNTIL(rig_waist().common.lifecycle == MSG_LIFE_ACTIVE);
 	rig_kill();
@@ -299,7 +299,7 @@ TEST(a_robot_goes_on_if_an_achstart_comes)
 {
 	uint64_t ticks;
 
-	begin("alone: 2s\n" RIG_BENCH);
+	begin("unsupervised: 2s\n" RIG_BENCH);
 	rig_kill();
 	rig_start();
 	RIG_UNTIL(rig_events("achstart", "all-ready") == 2);

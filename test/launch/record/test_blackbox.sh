@@ -210,7 +210,7 @@ test_late_frames_leave_room_for_other_incidents() {
 
 # As much as was asked for.
 test_late_frames_may_follow_each_other() {
-	start --apart 0
+	start --repeat-after 0
 	for i in 1 2; do
 		late "d$i"
 		lib_until grep -q "late frame: d$i" said

@@ -174,7 +174,7 @@ TEST(more_states_than_there_is_room_for)
 
 TEST(kinds_that_last_begin_incidents_apart)
 {
-	t.apart_ns = 600 * S;
+	t.repeat_after_ns = 600 * S;
 	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_LATE, 100 * S));
 	TEST_ASSERT_FALSE(trigger_begins(&t, TRIGGER_LATE, 700 * S - 1));
 	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_OVERRUN, 101 * S)); /* each kind by itself */
@@ -183,7 +183,7 @@ TEST(kinds_that_last_begin_incidents_apart)
 	TEST_ASSERT_FALSE(trigger_begins(&t, TRIGGER_LATE, 1300 * S - 1)); /* from the last that it began */
 	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_ONCE, 701 * S));
 	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_ONCE, 701 * S));
-	t.apart_ns = 0; /* --apart 0 */
+	t.repeat_after_ns = 0; /* --repeat-after 0 */
 	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_LATE, 701 * S));
 	TEST_ASSERT_TRUE(trigger_begins(&t, TRIGGER_LATE, 701 * S));
 }

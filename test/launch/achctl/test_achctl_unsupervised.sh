@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_achctl_alone.sh: achctl arm --alone, with a driver that was started by hand.
+# test_achctl_unsupervised.sh: achctl arm --unsupervised, with a driver that was started by hand.
 set -eu
 . test/scripts/lib.sh
 
@@ -29,7 +29,7 @@ later() { # the waist has looked again, and again
 }
 test_newer() { [ "$(newest)" -gt $(($1 + 40)) ]; }
 
-lib_case no_driver lib_says 111 '' 'achctl arm: no driver publishes a state here' achctl arm --alone
+lib_case no_driver lib_says 111 '' 'achctl arm: no driver publishes a state here' achctl arm --unsupervised
 begin() { # COMMAND...
 	"$@" >>"$lib_folder/said" 2>&1 &
 	started+=($!)
@@ -47,11 +47,11 @@ waist() {
 waist
 lib_case disarmed is level estop
 lib_case without lib_matches 111 '*no achstart runs this robot*' achctl arm
-lib_case arm lib_says 0 'armed: level run, epoch 1, by ann; taken by 2 drivers' '' achctl arm --alone
+lib_case arm lib_says 0 'armed: level run, epoch 1, by ann; taken by 2 drivers' '' achctl arm --unsupervised
 lib_case armed is level run
 lib_case hold lib_says 0 'level hold, epoch 1, by ann' '' achctl hold
 lib_case held is level hold
-lib_case again lib_matches 0 '{"ok":true,"level":"run","epoch":2,"taken":2}' achctl arm --alone --json
+lib_case again lib_matches 0 '{"ok":true,"level":"run","epoch":2,"taken":2}' achctl arm --unsupervised --json
 lib_case estop lib_says 0 'level estop, epoch 2, by ann' '' achctl estop
 lib_until is lifecycle disarmed
 # A driver that does not take it: the request has no effect, neither then nor later.
@@ -59,7 +59,7 @@ refuses() { # begins again if the state of the waist was too old by the time ach
 	kill -CONT "$waist"
 	achctl estop && later && is lifecycle disarmed || return 1
 	kill -STOP "$waist"
-	lib_matches 1 '*refused: not taken by waist (estop)' achctl arm --alone --within 500ms
+	lib_matches 1 '*refused: not taken by waist (estop)' achctl arm --unsupervised --within 500ms
 }
 stopped() {
 	lib_until refuses || return 1
@@ -71,7 +71,7 @@ broken() { # channels that cannot be used are created again
 	ach rm "${p}estop"
 	ach mk --type estop -o 666 -t "${p}estop-b"
 	lib_until is lifecycle disarmed
-	lib_until achctl arm --alone >/dev/null && is level run
+	lib_until achctl arm --unsupervised >/dev/null && is level run
 }
 lib_case broken broken
 lib_end

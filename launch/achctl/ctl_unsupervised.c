@@ -1,4 +1,4 @@
-/* ctl_alone.c: achctl arm --alone. */
+/* ctl_unsupervised.c: achctl arm --unsupervised. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */
 #define NAME_MAX_BYTES 40
 
-struct alone {
+struct unsupervised {
 	const struct ctl_line *line;
 	struct estop estop;
 	struct robot_channels channels;
@@ -25,7 +25,7 @@ struct alone {
 
 /* ---- drivers ---- */
 
-static void read_channels(struct alone *a)
+static void read_channels(struct unsupervised *a)
 {
 	robot_channels_read(&a->channels);
 	estop_read(&a->estop, clock_now_ns());
@@ -38,7 +38,7 @@ static bool is_ready(const struct msg_common *state)
 }
 
 /* Counts the drivers.  behind: names of drivers that are not ready, or, with a base, that have not taken it. */
-static size_t count(struct alone *a, uint64_t base)
+static size_t count(struct unsupervised *a, uint64_t base)
 {
 	size_t drivers = 0;
 
@@ -62,7 +62,7 @@ static size_t count(struct alone *a, uint64_t base)
 /* ---- arming ---- */
 
 /* Waits until the drivers have copied what was raised.  0, or the exit status: the level was raised since. */
-static int wait_quiet(struct alone *a)
+static int wait_quiet(struct unsupervised *a)
 {
 	int64_t until_ns = clock_now_ns() + QUIET_NS;
 
@@ -85,7 +85,7 @@ static int wait_quiet(struct alone *a)
 	return 0;
 }
 
-static int lower(struct alone *a)
+static int lower(struct unsupervised *a)
 {
 	const struct epoch saved = epoch_read(), next = epoch_next(&saved, a->estop.epoch);
 	char path[RUN_PATH_MAX];
@@ -105,7 +105,7 @@ static int lower(struct alone *a)
 }
 
 /* A driver takes it in time or never, but publishes later that it has. */
-static bool wait_taken(struct alone *a)
+static bool wait_taken(struct unsupervised *a)
 {
 	const int64_t give_up_ns = a->until_ns + a->line->within_ns;
 
@@ -119,7 +119,7 @@ static bool wait_taken(struct alone *a)
 	return !*a->behind;
 }
 
-static int arm(struct alone *a)
+static int arm(struct unsupervised *a)
 {
 	int status;
 
@@ -144,15 +144,16 @@ static int arm(struct alone *a)
 			a->estop.why);
 }
 
-int ctl_alone(const struct ctl_line *line)
+int ctl_unsupervised(const struct ctl_line *line)
 {
-	static struct alone a;
+	static struct unsupervised a;
 	struct lines why;
 	const pid_t achstart = ctl_achstart(&(struct error_sink){ 0 });
 	int status;
 
 	if (achstart >= 0)
-		return ctl_fail(line, CTL_NO, "refused: achstart, process %d, runs this robot: leave out --alone",
+		return ctl_fail(line, CTL_NO,
+				"refused: achstart, process %d, runs this robot: leave out --unsupervised",
 				(int)achstart);
 	a.line = line;
 	ctl_who(line, a.who);
