@@ -15,24 +15,6 @@ const char *const jmc_second_slots[] = { "zero", "repeat", "none", NULL }, *cons
 
 /* ---- power ---- */
 
-static void set_bounds(struct jmc_board *b)
-{
-	const struct jmc_params *p = &b->params;
-
-	for (unsigned int i = 0; i < b->motors_n; i++)
-		b->bounds[i] = (struct jmc_motor_bounds){
-			.lower = p->motor[i].lower,
-			.upper = p->motor[i].upper,
-			.limited = { p->motor[i].limits[0] & 1, p->motor[i].limits[1] & 1 },
-			.big_error = p->max_error,
-			.input_difference = p->input_difference,
-			.jam_s = p->jam_ms * 1e-3,
-			.saturated_s = p->saturated_ms * 1e-3,
-			.jam_duty = p->jam_duty,
-			.saturated_duty = p->saturated_duty,
-		};
-}
-
 void jmc_board_lock(struct jmc_board *b, int64_t t_ns)
 {
 	jmc_pll_start(&b->pll, &b->settings.pll, b->params.can_rate_ms * INT64_C(1000000), t_ns);
@@ -45,7 +27,6 @@ void jmc_board_lock(struct jmc_board *b, int64_t t_ns)
 static void boot(struct jmc_board *b, int64_t t_ns)
 {
 	b->params = b->flash;
-	set_bounds(b);
 	b->fet = b->control = false;
 	b->mode = 0;
 	b->base.queue.n = 0;
@@ -73,7 +54,8 @@ void jmc_board_start(void *state, int64_t t_ns)
 	b->temperature_c = s->ambient_c;
 	for (unsigned int i = 0; i < b->motors_n; i++) {
 		b->motor[i].model = &b->model[i];
-		b->motor[i].bounds = &b->bounds[i];
+		b->motor[i].params = &b->params;
+		b->motor[i].own = &b->params.motor[i];
 		b->motor[i].counts = num_clamp(s->position_rad * b->model[i].counts_per_rad, b->model[i].ends[0],
 					       b->model[i].ends[1]);
 	}
@@ -223,9 +205,7 @@ void jmc_board_frame(void *state, const struct frame *f, int64_t t_ns)
 		b->in++;
 		if (jmc_tx(b, f, &reply))
 			say(b, &reply, t_ns);
-		else if (jmc_params_command(&b->params, b->motors_n, f))
-			set_bounds(b);
-		else
+		else if (!jmc_params_command(&b->params, b->motors_n, f))
 			b->ignored += !jmc_rx(b, f, t_ns);
 	}
 }

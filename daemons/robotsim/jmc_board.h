@@ -60,7 +60,6 @@ struct jmc_board {
 	const char *joint[JMC_MOTORS_MAX]; /* names */
 	struct jmc_params flash, params;
 	struct jmc_motor_model model[JMC_MOTORS_MAX];
-	struct jmc_motor_bounds bounds[JMC_MOTORS_MAX];
 	struct jmc_motor motor[JMC_MOTORS_MAX];
 	struct jmc_pll pll;
 	bool twice, fet, control;

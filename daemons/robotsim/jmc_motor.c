@@ -29,7 +29,7 @@ bool jmc_motor_switch(const struct jmc_motor *m)
 
 void jmc_motor_start(struct jmc_motor *m, double counts, double zero)
 {
-	*m = (struct jmc_motor){ .model = m->model, .bounds = m->bounds, .jammed = m->jammed };
+	*m = (struct jmc_motor){ .model = m->model, .params = m->params, .own = m->own, .jammed = m->jammed };
 	m->counts = counts;
 	m->zero = zero;
 	jmc_motor_off(m);
@@ -95,21 +95,21 @@ void jmc_motor_clear(struct jmc_motor *m)
 
 bool jmc_motor_reference(struct jmc_motor *m, double counts)
 {
-	const struct jmc_motor_bounds *b = m->bounds;
+	const struct jmc_motor_params *own = m->own;
 
 	if (m->how != JMC_POSITION)
 		return false;
-	if (fabs(counts - m->asked) > b->input_difference) {
+	if (fabs(counts - m->asked) > m->params->input_difference) {
 		jmc_motor_trip(m, JMC_BIG_ERROR);
 		return false;
 	}
 	m->asked = counts;
-	if (b->limited[0] && counts < b->lower) {
+	if (own->limits[0] & 1 && counts < own->lower) {
 		jmc_motor_trip(m, JMC_MIN_POSITION);
-		counts = b->lower;
-	} else if (b->limited[1] && counts > b->upper) {
+		counts = own->lower;
+	} else if (own->limits[1] & 1 && counts > own->upper) {
 		jmc_motor_trip(m, JMC_MAX_POSITION);
-		counts = b->upper;
+		counts = own->upper;
 	}
 	jmc_path_reference(&m->path, counts);
 	return true;
@@ -167,7 +167,7 @@ static void servo(struct jmc_motor *m, bool measured, double nominal_s, double s
 	drive(m, ahead + 2 * M_PI * SERVO_HZ * error, step_s);
 	if (fabs(ahead) > most)
 		jmc_motor_trip(m, JMC_VELOCITY);
-	if (fabs(error) > m->bounds->big_error)
+	if (fabs(error) > m->params->max_error)
 		jmc_motor_trip(m, JMC_BIG_ERROR);
 }
 
@@ -202,12 +202,12 @@ static bool lasts(double *for_s, bool is, double step_s, double limit_s)
 
 static void watch(struct jmc_motor *m, double step_s)
 {
-	const struct jmc_motor_bounds *b = m->bounds;
+	const struct jmc_params *p = m->params;
 	const double duty = fabs(m->duty);
 
-	if (lasts(&m->saturated_for_s, duty >= b->saturated_duty && m->how != JMC_PWM, step_s, b->saturated_s))
+	if (lasts(&m->saturated_for_s, duty >= p->saturated_duty && m->how != JMC_PWM, step_s, p->saturated_ms * 1e-3))
 		jmc_motor_trip(m, JMC_SATURATED);
-	if (lasts(&m->jam_for_s, m->stalled && duty >= b->jam_duty && m->how != JMC_PWM, step_s, b->jam_s))
+	if (lasts(&m->jam_for_s, m->stalled && duty >= p->jam_duty && m->how != JMC_PWM, step_s, p->jam_ms * 1e-3))
 		jmc_motor_trip(m, JMC_JAM);
 }
 

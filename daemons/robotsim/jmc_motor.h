@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "daemons/robotsim/jmc_home.h"
+#include "daemons/robotsim/jmc_params.h"
 #include "daemons/robotsim/jmc_path.h"
 
 /* Status bits of a motor, as in its three bytes of a 1- or 2-motor board. */
@@ -45,17 +46,10 @@ struct jmc_motor_model {
 	double weight_nm; /* of the limb, 90 degrees from where it hangs */
 };
 
-/* Stored on the board (jmc_params.h). */
-struct jmc_motor_bounds {
-	double lower, upper; /* counts from zero */
-	bool limited[2];
-	double big_error, input_difference;		     /* counts */
-	double jam_s, saturated_s, jam_duty, saturated_duty; /* %, of full */
-};
-
 struct jmc_motor {
 	const struct jmc_motor_model *model;
-	const struct jmc_motor_bounds *bounds;
+	const struct jmc_params *params;    /* stored on the board, */
+	const struct jmc_motor_params *own; /* and those of this motor */
 
 	double counts, velocity; /* counts/s */
 	double asked;		 /* the last reference, whatever the limits */

@@ -18,11 +18,6 @@ static const struct jmc_motor *slot(const struct jmc_board *b, unsigned int i)
 	return b->settings.second_slot == JMC_SECOND_REPEAT ? &b->motor[0] : NULL;
 }
 
-static uint32_t absolute(const struct jmc_motor *m)
-{
-	return (uint32_t)llround((m->counts / m->model->counts_per_rad + M_PI) / (2 * M_PI) * 4096);
-}
-
 static bool encoders(const struct jmc_board *b, uint8_t half, struct frame *f)
 {
 	const unsigned int first = b->layout == JMC_HAND && half == 1 ? 3 : 0, n = first ? 2 : 3;
@@ -35,8 +30,11 @@ static bool encoders(const struct jmc_board *b, uint8_t half, struct frame *f)
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		const struct jmc_motor *m = &b->motor[first + i];
+		const double turns = (m->counts / m->model->counts_per_rad + M_PI) / (2 * M_PI);
 
-		frame_put_le(f->data + 2 * i, b->layout == JMC_NECK ? absolute(m) : (uint32_t)jmc_motor_reported(m), 2);
+		frame_put_le(f->data + 2 * i,
+			     b->layout == JMC_NECK ? (uint64_t)llround(turns * 4096) : (uint32_t)jmc_motor_reported(m),
+			     2);
 	}
 	f->len = (uint8_t)(2 * n);
 	return true;

@@ -111,11 +111,6 @@ static bool read_move(const struct pcube *m, const struct frame *f, struct pcube
 	return true;
 }
 
-static bool may_move(const struct pcube *m, const struct pcube_move *move)
-{
-	return isfinite(move->value) && !m->error && !m->halted && (m->homed || !(m->values.config & PCUBE_CONFIG_M3));
-}
-
 static void move(struct pcube *m, const struct frame *f)
 {
 	uint8_t reply[8] = { COMMAND_MOVE, f->data[1], (uint8_t)m->settings.done };
@@ -129,7 +124,7 @@ static void move(struct pcube *m, const struct frame *f)
 		return;
 	}
 	m->counts.moves++;
-	if (!may_move(m, &move)) {
+	if (!isfinite(move.value) || m->error || m->halted || (!m->homed && m->values.config & PCUBE_CONFIG_M3)) {
 		m->counts.refused++;
 		reply[2] = (uint8_t)m->settings.refused;
 	} else {

@@ -382,7 +382,7 @@ TEST(references_stop_at_the_limits_of_the_home_file)
 	TEST_ASSERT_EQUAL_HEX32(JMC_MAX_POSITION, board("hubo.JMC0")->motor[0].latched);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-4, 1.57, board("hubo.JMC0")->motor[0].counts / 159154.94);
 	hear("001#00560000000000"); /* upper limit off */
-	TEST_ASSERT_FALSE(board("hubo.JMC0")->bounds[0].limited[1]);
+	TEST_ASSERT_FALSE(board("hubo.JMC0")->params.motor[0].limits[1]);
 }
 
 TEST(parameters_are_set_and_read)
