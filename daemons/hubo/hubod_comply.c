@@ -175,14 +175,6 @@ void hubod_comply_return(struct hubod *h, struct hubod_board *b)
 	b->hold_at = h->cycle.now;
 }
 
-static void enter(struct hubod *h, struct drv *drv, struct hubod_board *b)
-{
-	b->comply = HUBOD_ENTERING;
-	b->entered = h->filled;
-	set_freewheel(h, drv, b, 1);
-	drv_event(drv, MSG_SEVERITY_INFO, "compliant", "%s is compliant", b->table->name);
-}
-
 static void leave(struct hubod *h, struct drv *drv, struct hubod_board *b)
 {
 	const bool was = b->comply == HUBOD_COMPLIANT;
@@ -212,10 +204,14 @@ bool hubod_comply(struct hubod *h, struct drv *drv, struct hubod_board *b, const
 		forgive(drv, b);
 	if (wanted && !on)
 		hold_ramps(drv, b, orders);
-	if (on && !was)
-		enter(h, drv, b);
-	else if (on && h->filled != b->entered)
+	if (on && !was) {
+		b->comply = HUBOD_ENTERING;
+		b->entered = h->filled;
+		set_freewheel(h, drv, b, 1);
+		drv_event(drv, MSG_SEVERITY_INFO, "compliant", "%s is compliant", b->table->name);
+	} else if (on && h->filled != b->entered) {
 		b->comply = HUBOD_COMPLIANT;
+	}
 	if (was && (!on || (b->comply == HUBOD_COMPLIANT && !send_duty(h, drv, b, orders))))
 		leave(h, drv, b);
 	if (b->comply == HUBOD_RETURNING)

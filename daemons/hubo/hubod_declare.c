@@ -129,15 +129,6 @@ static struct drv_send command_row(const struct hubod *h, unsigned int bus)
 	};
 }
 
-static void declare_commands(const struct hubod *h, struct drv *drv, struct hubod_board *b, struct error_sink *errors)
-{
-	struct drv_send send = command_row(h, b->bus);
-
-	b->command = (unsigned int)drv_add_send(drv, &send, errors);
-	send.moves = true;
-	b->home = (unsigned int)drv_add_send(drv, &send, errors);
-}
-
 static void declare_board(struct hubod *h, struct drv *drv, unsigned int board, struct error_sink *errors)
 {
 	struct hubod_board *b = &h->boards[board];
@@ -156,6 +147,7 @@ static void declare_board(struct hubod *h, struct drv *drv, unsigned int board, 
 		.len_max = 8,
 		.from = b->table->name,
 	};
+	struct drv_send command = command_row(h, b->bus);
 	struct drv_question question = { .late_ns = h->settings.reply_late_ns,
 					 .lost_ns = h->settings.reply_late_ns,
 					 .exclusive = true };
@@ -166,7 +158,9 @@ static void declare_board(struct hubod *h, struct drv *drv, unsigned int board, 
 		b->encoder[i] = add_ask(drv, &asked[0], errors);
 	b->status = add_ask(drv, &asked[1], errors);
 	question.send = add_ask(drv, &asked[2], errors);
-	declare_commands(h, drv, b, errors);
+	b->command = (unsigned int)drv_add_send(drv, &command, errors);
+	command.moves = true;
+	b->home = (unsigned int)drv_add_send(drv, &command, errors);
 	add_receive(h, drv, &receive, HUBOD_ENCODER, board, errors);
 	receive.id = JMC_STATUS + number;
 	receive.len_min = 3;

@@ -139,24 +139,18 @@ void relay_close(struct relay *r)
 
 /* ---- sending ---- */
 
-/* The channel of references, which a controller here writes, is made if it is missing: no driver does. */
-static void make_ref(const struct relay_out *o)
-{
-	struct error_sink quiet = { 0 };
-	struct port port = { 0 };
-
-	if (!port_open(&port, o->name, msg_type_by_number(msg_joint_ref_number), 0660, &quiet))
-		port_close(&port);
-}
-
 static void check_out(struct relay *r, struct relay_out *o, int64_t now_ns)
 {
+	struct error_sink quiet = { 0 };
+	struct port made = { 0 };
+
 	o->look_ns = now_ns + LOOK_NS;
 	channel_reader_check(&r->b->readers, &o->reader);
 	if (o->reader.open)
 		return;
-	if (o->is_ref)
-		make_ref(o);
+	/* The channel of references, which a controller here writes, is made if it is missing: no driver does. */
+	if (o->is_ref && !port_open(&made, o->name, msg_type_by_number(msg_joint_ref_number), 0660, &quiet))
+		port_close(&made);
 	if (!channel_reader_open(&r->b->readers, &o->reader, o->full, BRIDGE_TAG_RELAY + (uint32_t)(o - r->outs)))
 		ach_flush(&o->reader.chan);
 }

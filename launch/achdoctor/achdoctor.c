@@ -63,14 +63,6 @@ static int open_files(struct files *f, const char *path, struct error_sink *erro
 	return status ? status : launch_rights(&f->launch, errors);
 }
 
-static void close_files(struct files *f)
-{
-	if (f->has_launch)
-		launch_close(&f->launch);
-	if (f->has_robot)
-		robot_close(&f->robot);
-}
-
 /* ---- the examination ---- */
 
 static void examine_buses(const struct facts_scope *scope, struct doctor_report *report)
@@ -167,6 +159,9 @@ int main(int argc, char **argv)
 	}
 	if (!open_files(&files, argc ? argv[0] : NULL, &errors))
 		status = examine(&files, &options);
-	close_files(&files);
+	if (files.has_launch)
+		launch_close(&files.launch);
+	if (files.has_robot)
+		robot_close(&files.robot);
 	return fflush(stdout) ? WRONG : status;
 }

@@ -22,14 +22,6 @@ static bool is_clean(const char *text, size_t len, bool blanks)
 	return true;
 }
 
-/* The end of the head, behind its empty line; 0: it has not come yet. */
-static size_t find_end(const char *bytes, size_t len)
-{
-	const char *end = memmem(bytes, len, "\r\n\r\n", 4);
-
-	return end ? (size_t)(end - bytes) + 4 : 0;
-}
-
 /* The line at *at, without its end, as a text; *at is behind it.  There is one: the head ends with an empty line. */
 static char *take_line(char **at)
 {
@@ -146,7 +138,8 @@ static int read_header(struct http *r, char *line, unsigned int *seen)
 
 int http_read(struct http *r, char *bytes, size_t len)
 {
-	const size_t end = find_end(bytes, len < HTTP_HEAD_MAX ? len : HTTP_HEAD_MAX);
+	const char *empty = memmem(bytes, len < HTTP_HEAD_MAX ? len : HTTP_HEAD_MAX, "\r\n\r\n", 4);
+	const size_t end = empty ? (size_t)(empty - bytes) + 4 : 0;
 	unsigned int seen = 0, headers = 0;
 	char *at = bytes, *line;
 	int status;

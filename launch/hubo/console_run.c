@@ -168,14 +168,6 @@ static void print_status(const struct console *c, const struct msg_joint_state *
 	fprintf(c->out, "\n");
 }
 
-static enum console_end run_status_all(const struct console *c, const struct msg_joint_state *s)
-{
-	for (unsigned int i = 0; i < s->count; i++)
-		if (is_active(s, i))
-			print_status(c, s, i);
-	return CONSOLE_DONE;
-}
-
 static enum console_end run_update(struct console *c, const struct msg_joint_state *s)
 {
 	struct msg_reply missed = { 0 }, why = { 0 };
@@ -281,12 +273,6 @@ static enum console_end run_raise(struct console *c, const char *level)
 
 /* ---- a line ---- */
 
-static void print_help(const struct console *c)
-{
-	for (const struct console_verb *v = console_verbs; v->name; v++)
-		fprintf(c->out, "%-13s %s\n", v->name, v->about);
-}
-
 static enum console_end run_joint(struct console *c, const struct console_call *call, const struct msg_joint_state *s)
 {
 	const int at = place(s, call->word);
@@ -340,7 +326,10 @@ static enum console_end run(struct console *c, const struct console_call *call)
 	case CONSOLE_ASK:
 		return run_ask(c, call);
 	case CONSOLE_STATUS_ALL:
-		return run_status_all(c, &s);
+		for (unsigned int i = 0; i < s.count; i++)
+			if (is_active(&s, i))
+				print_status(c, &s, i);
+		return CONSOLE_DONE;
 	case CONSOLE_UPDATE:
 		return run_update(c, &s);
 	case CONSOLE_RESET_ALL:
@@ -365,6 +354,7 @@ enum console_end console_run(struct console *c, const char *line)
 		return CONSOLE_ENDS;
 	if (call.verb->does != CONSOLE_HELP)
 		return run(c, &call);
-	print_help(c);
+	for (const struct console_verb *v = console_verbs; v->name; v++)
+		fprintf(c->out, "%-13s %s\n", v->name, v->about);
 	return CONSOLE_DONE;
 }
