@@ -231,8 +231,8 @@ static void write_proof(char header[CLIENT_PROOF_MAX], const struct client *c, i
 	snprintf(number, sizeof(number), "%d", status);
 	proof_digest(digest, body, len);
 	proof_make(proof, c->proof.key,
-		   (const char *const[]){ "answer", c->proof.challenge, c->proof.client, c->proof.count, number, digest,
-					  NULL });
+		   (const char *const[]){ "answer", c->proof.claim.challenge, c->proof.claim.client,
+					  c->proof.claim.count, number, digest, NULL });
 	snprintf(header, CLIENT_PROOF_MAX, "X-Endplate: %s\r\n", proof);
 }
 
@@ -309,8 +309,8 @@ static size_t write_front(char front[FRONT_MAX], struct client *c, const char *c
 		proof_digest(blob->digest, blob->bytes, blob->len);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)++c->proof.number);
 	proof_make(proof, c->proof.key,
-		   (const char *const[]){ "snapshot", c->proof.client, c->proof.count, number, challenge, blob->digest,
-					  NULL });
+		   (const char *const[]){ "snapshot", c->proof.claim.client, c->proof.claim.count, number, challenge,
+					  blob->digest, NULL });
 	return (size_t)snprintf(front, FRONT_MAX, "%s %s %s\n", proof, number, challenge);
 }
 

@@ -50,7 +50,7 @@ struct studio;
 struct client_proof {
 	bool right;
 	uint8_t key[PROOF_KEY];
-	char client[PROOF_WORD], count[PROOF_COUNT], challenge[PROOF_WORD];
+	struct proof_claim claim;
 	uint64_t number; /* of the last snapshot */
 };
 

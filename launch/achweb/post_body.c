@@ -34,7 +34,7 @@ static bool read_number(const struct yaml_node *node, uint64_t *value)
 	return !*end && !errno;
 }
 
-int post_body_read_seen(struct estop_seen *seen, const struct yaml_node *root, struct error_sink *errors)
+static int read_seen(struct estop_seen *seen, const struct yaml_node *root, struct error_sink *errors)
 {
 	const struct yaml_node *node = yaml_first(yaml_find(root, "seen"));
 
@@ -46,20 +46,25 @@ int post_body_read_seen(struct estop_seen *seen, const struct yaml_node *root, s
 	return node ? error_refuse(errors, -EINVAL, "seen: not four whole numbers") : 0;
 }
 
+int post_body_read_what(struct post_body *o, const struct yaml_node *root, struct error_sink *errors)
+{
+	const char *name = text_of(root, "name");
+
+	if (o->kind == POST_BODY_ARM)
+		return read_seen(&o->seen, root, errors);
+	if (!text_is_name(name))
+		return error_refuse(errors, -EINVAL, "name: not the name of a daemon");
+	snprintf(o->name, sizeof(o->name), "%s", name);
+	return 0;
+}
+
 static int read_action(struct post_body *o, const struct yaml_node *root, struct error_sink *errors)
 {
-	const char *word = text_of(root, "do"), *name = text_of(root, "name");
+	const char *word = text_of(root, "do");
 
-	for (o->kind = POST_BODY_ARM; o->kind <= POST_BODY_RESTART; o->kind++) {
-		if (strcmp(word, post_body_words[o->kind]) != 0)
-			continue;
-		if (o->kind == POST_BODY_ARM)
-			return post_body_read_seen(&o->seen, root, errors);
-		if (!text_is_name(name))
-			return error_refuse(errors, -EINVAL, "name: not the name of a daemon");
-		snprintf(o->name, sizeof(o->name), "%s", name);
-		return 0;
-	}
+	for (o->kind = POST_BODY_ARM; o->kind <= POST_BODY_RESTART; o->kind++)
+		if (!strcmp(word, post_body_words[o->kind]))
+			return post_body_read_what(o, root, errors);
 	return error_refuse(errors, -EINVAL, "do: one of arm, home, clear, restart");
 }
 

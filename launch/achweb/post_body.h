@@ -28,8 +28,8 @@ struct post_body {
 int post_body_read(struct post_body *order, enum post_body_kind kind, const char *body, size_t len,
 		   struct error_sink *errors);
 
-/* The key seen of such a body.  0, or -EINVAL with a line. */
-int post_body_read_seen(struct estop_seen *seen, const struct yaml_node *root, struct error_sink *errors);
+/* What an action other than a stop is about: seen, or the name of a daemon.  0, or -EINVAL with a line. */
+int post_body_read_what(struct post_body *body, const struct yaml_node *root, struct error_sink *errors);
 
 extern const char *const post_body_words[]; /* by kind: "arm" */
 

@@ -67,11 +67,8 @@ static void take_person(struct client *c, const struct token *t)
 
 static void take_proof(struct client *c, const struct proof_claim *claim, const struct token *t, bool act)
 {
-	c->proof = (struct client_proof){ .right = true };
+	c->proof = (struct client_proof){ .right = true, .claim = *claim };
 	memcpy(c->proof.key, act ? t->act : t->look, sizeof(c->proof.key));
-	memcpy(c->proof.client, claim->client, sizeof(c->proof.client));
-	memcpy(c->proof.count, claim->count, sizeof(c->proof.count));
-	memcpy(c->proof.challenge, claim->challenge, sizeof(c->proof.challenge));
 	take_person(c, t);
 }
 
@@ -115,7 +112,7 @@ static void log_in(struct server *s, struct client *c, struct token *link, int64
 	const struct token *session = NULL;
 
 	if (getrandom(random, sizeof(random), 0) == sizeof(random))
-		session = token_redeem(&s->tokens, link, c->proof.client, random, now_ns);
+		session = token_redeem(&s->tokens, link, c->proof.claim.client, random, now_ns);
 	if (session)
 		client_answer_json(c, 200, blob_result(true, "session", session->id));
 	else

@@ -102,30 +102,11 @@ static const char *shown(const struct robot_view *v)
 	return text;
 }
 
-static const char *read_arm(struct post_body *o, const struct robot_view *v, const struct yaml_node *root)
-{
-	struct error_sink errors = { 0 };
-
-	if (!yaml_find(root, "seen"))
-		return shown(v);
-	return post_body_read_seen(&o->seen, root, &errors) ? "seen: not four whole numbers" : NULL;
-}
-
-static const char *read_name(struct post_body *o, const struct yaml_node *root)
-{
-	const struct yaml_node *name = yaml_find(root, "name");
-
-	if (!name || name->kind != YAML_TEXT || !text_is_name(name->text))
-		return "name: not the name of a daemon";
-	snprintf(o->name, sizeof(o->name), "%s", name->text);
-	return NULL;
-}
-
 /* Why not, or NULL. */
 static const char *read_order(struct post_body *o, const struct web_actions *acts, uint32_t service, const char *json,
 			      size_t len)
 {
-	const char *why;
+	const char *why = NULL;
 	struct yaml *doc;
 
 	*o = (struct post_body){ .kind = services[service].kind, .level = services[service].level };
@@ -133,7 +114,10 @@ static const char *read_order(struct post_body *o, const struct web_actions *act
 		return NULL;
 	if (yaml_open_text(&doc, "the request", json, len, &(struct error_sink){ 0 }))
 		return "the request is not JSON";
-	why = o->kind == POST_BODY_ARM ? read_arm(o, acts->view, yaml_root(doc)) : read_name(o, yaml_root(doc));
+	if (o->kind == POST_BODY_ARM && !yaml_find(yaml_root(doc), "seen"))
+		why = shown(acts->view);
+	else if (post_body_read_what(o, yaml_root(doc), &(struct error_sink){ 0 }))
+		why = o->kind == POST_BODY_ARM ? "seen: not four whole numbers" : "name: not the name of a daemon";
 	yaml_close(doc);
 	return why;
 }
