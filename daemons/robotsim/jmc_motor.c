@@ -51,30 +51,31 @@ void jmc_motor_off(struct jmc_motor *m)
 	stand(m, encoder(m) - m->zero);
 }
 
-void jmc_motor_hold(struct jmc_motor *m)
+/* false: it has tripped, and stays off. */
+static bool begin(struct jmc_motor *m, enum jmc_motor_how how)
 {
 	if (m->latched & JMC_TRIPS)
-		return;
+		return false;
 	jmc_motor_off(m);
-	m->how = JMC_POSITION;
+	m->how = how;
+	return true;
+}
+
+void jmc_motor_hold(struct jmc_motor *m)
+{
+	begin(m, JMC_POSITION);
 }
 
 void jmc_motor_pwm(struct jmc_motor *m, double duty)
 {
-	if (m->latched & JMC_TRIPS)
-		return;
-	jmc_motor_off(m);
-	m->how = JMC_PWM;
-	m->duty = num_clamp(duty, -100, 100);
+	if (begin(m, JMC_PWM))
+		m->duty = num_clamp(duty, -100, 100);
 }
 
 void jmc_motor_home(struct jmc_motor *m, const struct jmc_home_order *order)
 {
-	if (m->latched & JMC_TRIPS)
-		return;
-	jmc_motor_off(m);
-	m->how = JMC_HOMING;
-	jmc_home_start(&m->home, order, encoder(m));
+	if (begin(m, JMC_HOMING))
+		jmc_home_start(&m->home, order, encoder(m));
 }
 
 void jmc_motor_trip(struct jmc_motor *m, uint32_t bits)

@@ -1,4 +1,5 @@
 /* sim_ati.c: an ATI Net CAN OEM force/torque sensor as a simulated device, written from hw-docs/devices/ati.md. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -217,9 +218,8 @@ static void report(void *state, struct rpc_text *to)
 {
 	const struct ati *a = state;
 
-	rpc_say(to, " calibration %u asked %llu samples %llu resets %llu early %llu", a->calibration,
-		(unsigned long long)a->asked, (unsigned long long)a->samples, (unsigned long long)a->resets,
-		(unsigned long long)a->early);
+	rpc_say(to, " calibration %u asked %" PRIu64 " samples %" PRIu64 " resets %" PRIu64 " early %" PRIu64,
+		a->calibration, a->asked, a->samples, a->resets, a->early);
 }
 
 const struct sim_kind ati_kind = {
