@@ -76,7 +76,7 @@ parts = $(filter-out $(MAINS:%.c=$(BUILD)/%.o),$(call object,$(1)/*.c))
 reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
 library = $(patsubst %,$(BUILD)/%.a,$(call reverse,$(filter $(1),$(LADDER))))
 LIBS := $(call library,%)
-LIBRARIES = -lsocketcan -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm
+LIBRARIES = -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm
 
 ACH_OBJECTS = $(call object,channels/ach/ach*.c)
 ENDPLATE_OBJECTS = $(call object,channels/client/endplate*.c)

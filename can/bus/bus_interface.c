@@ -226,7 +226,7 @@ int bus_interface_set_mtu(const char *name, uint32_t bytes)
 	return ioctl_on(name, SIOCSIFMTU, &(struct ifreq){ .ifr_mtu = (int)bytes });
 }
 
-/* ---- settings of CAN FD ---- */
+/* ---- settings of a controller ---- */
 
 /* There is room.  Returns the attribute, whose length a nested one gets later. */
 static struct rtattr *add(struct question *order, unsigned short type, const void *data, size_t len)
@@ -246,12 +246,8 @@ static void end(const struct question *order, struct rtattr *nested)
 	nested->rta_len = (unsigned short)((const char *)order + order->head.nlmsg_len - (const char *)nested);
 }
 
-/* The kernel takes CAN FD only together with both rates. */
-int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_point_pm, uint32_t data_bitrate)
+int bus_interface_set(const char *name, const struct bus_interface_attribute *attributes, size_t n)
 {
-	const struct can_bittiming nominal = { .bitrate = bitrate, .sample_point = sample_point_pm };
-	const struct can_bittiming data = { .bitrate = data_bitrate };
-	const struct can_ctrlmode fd = { .mask = CAN_CTRLMODE_FD, .flags = CAN_CTRLMODE_FD };
 	struct question order = {
 		.head = { .nlmsg_len = offsetof(struct question, attributes),
 			  .nlmsg_type = RTM_NEWLINK,
@@ -263,13 +259,12 @@ int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_poi
 
 	add(&order, IFLA_INFO_KIND, "can", 3);
 	inside = add(&order, IFLA_INFO_DATA | NLA_F_NESTED, NULL, 0);
-	add(&order, IFLA_CAN_BITTIMING, &nominal, sizeof(nominal));
-	add(&order, IFLA_CAN_DATA_BITTIMING, &data, sizeof(data));
-	add(&order, IFLA_CAN_CTRLMODE, &fd, sizeof(fd));
+	for (size_t i = 0; i < n; i++)
+		add(&order, attributes[i].type, attributes[i].data, attributes[i].len);
 	end(&order, inside);
 	end(&order, info);
-	return ask_kernel(&order,
-			  (struct nlmsghdr *)(void *)answer); /* an acknowledgement is an error message with 0 */
+	/* an acknowledgement is an error message with 0 */
+	return ask_kernel(&order, (struct nlmsghdr *)(void *)answer);
 }
 
 /* ---- messages ---- */

@@ -51,12 +51,18 @@ int bus_interface_flags(int socket, const char *name);
 /* Its index, or -errno: -ENODEV; -EMEDIUMTYPE: it is not a CAN interface. */
 int bus_interface_index(int socket, const char *name);
 
-/* Up or down, for an interface without controller; the length of its queue; its MTU, while it is down. */
+/* Up or down; the length of its queue; its MTU, while it is down. */
 int bus_interface_set_up(const char *name, bool up);
 int bus_interface_set_queue(const char *name, uint32_t frames);
 int bus_interface_set_mtu(const char *name, uint32_t bytes);
-/* The bit rates of a controller that is down, and CAN FD on.  Sample points in 0.1 %; 0: the kernel's choice. */
-int bus_interface_set_fd(const char *name, uint32_t bitrate, uint32_t sample_point_pm, uint32_t data_bitrate);
+/* Attributes of a controller that is down: IFLA_CAN_BITTIMING ...  The kernel takes CAN FD only together with both
+ * rates. */
+struct bus_interface_attribute {
+	unsigned short type;
+	const void *data;
+	size_t len;
+};
+int bus_interface_set(const char *name, const struct bus_interface_attribute *attributes, size_t n);
 
 /* Why the name cannot be that of an interface; NULL: it can. */
 const char *bus_interface_name_wrong(const char *name);

@@ -6,10 +6,8 @@
  *		return 111;
  *	link_query("can0", &info, &errors);
  *
- * For the link's owner (achstart, or a user); drivers only read.  SocketCAN interfaces are read through netlink and
- * changed through libsocketcan, which does not know CAN FD: for that through netlink, too; wire:BUS through the control
- * socket of canwire.  These calls take milliseconds: not for a real-time loop.  libsocketcan prints; during its calls
- * stderr of the whole process is silent.
+ * For the link's owner (achstart, or a user); drivers only read.  SocketCAN interfaces are read and changed through
+ * netlink, wire:BUS through the control socket of canwire.  These calls take milliseconds: not for a real-time loop.
  */
 #ifndef CAN_BUS_LINK_H
 #define CAN_BUS_LINK_H

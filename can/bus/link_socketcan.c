@@ -1,11 +1,6 @@
-/* link_socketcan.c: the links of SocketCAN, read through netlink and changed through libsocketcan.
- *
- * libsocketcan returns -1 for every error and prints the reason.  So its stderr is discarded, and the reason is taken
- * from errno, which is the kernel's.
- */
+/* link_socketcan.c: the links of SocketCAN, read and changed through netlink. */
 #include <errno.h>
 #include <inttypes.h>
-#include <libsocketcan.h>
 #include <linux/can.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -16,34 +11,6 @@
 #include "can/bus/bus_interface.h"
 #include "can/bus/link.h"
 #include "config/base/text.h"
-
-/* ---- libsocketcan, quietly ---- */
-
-static FILE *loud;
-
-static void quiet_begin(void)
-{
-	FILE *nowhere = fopencookie(NULL, "w", (cookie_io_functions_t){ 0 });
-
-	loud = stderr;
-	if (nowhere)
-		stderr = nowhere;
-	errno = 0;
-}
-
-static int quiet_end(int answer)
-{
-	int why = errno ? errno : EIO;
-
-	if (stderr != loud) {
-		fclose(stderr);
-		stderr = loud;
-	}
-	return answer < 0 ? -why : 0;
-}
-
-/* 0 or -errno */
-#define QUIET(call) (quiet_begin(), quiet_end(call))
 
 /* ---- reading ---- */
 
@@ -115,19 +82,13 @@ static int refuse(const char *name, const char *what, int err, struct error_sink
 	return error_refuse(errors, err, "%s: unable to %s: %s", name, what, strerror(-err));
 }
 
-static int turn(const char *name, bool virtual, bool up, struct error_sink *errors)
+static int turn(const char *name, bool up, struct error_sink *errors)
 {
-	int err;
+	const int err = bus_interface_set_up(name, up);
 
-	if (virtual)
-		err = bus_interface_set_up(name, up);
-	else if (up)
-		err = QUIET(can_do_start(name));
-	else
-		err = QUIET(can_do_stop(name));
 	if (!err)
 		return 0;
-	if (up && !virtual && err == -EINVAL)
+	if (up && err == -EINVAL)
 		return error_refuse(errors, err,
 				    "%s: it has no bit rate yet: ip link set %s up type can bitrate 1000000", name,
 				    name);
@@ -137,15 +98,15 @@ static int turn(const char *name, bool virtual, bool up, struct error_sink *erro
 static int set_bitrate(const char *name, const struct link_info *info, const struct link_settings *want,
 		       struct error_sink *errors)
 {
+	const struct can_bittiming nominal = { .bitrate = want->bitrate, .sample_point = want->sample_point_pm };
+	const struct can_bittiming fast = { .bitrate = want->data_bitrate };
+	const struct can_ctrlmode fd = { .mask = CAN_CTRLMODE_FD, .flags = CAN_CTRLMODE_FD };
+	const struct bus_interface_attribute attributes[] = { { IFLA_CAN_BITTIMING, &nominal, sizeof(nominal) },
+							      { IFLA_CAN_DATA_BITTIMING, &fast, sizeof(fast) },
+							      { IFLA_CAN_CTRLMODE, &fd, sizeof(fd) } };
+	const int err = bus_interface_set(name, attributes, want->data_bitrate ? 3 : 1);
 	char sample_point[48] = "", data[48] = "";
-	int err;
 
-	if (want->data_bitrate)
-		err = bus_interface_set_fd(name, want->bitrate, want->sample_point_pm, want->data_bitrate);
-	else if (want->sample_point_pm)
-		err = QUIET(can_set_bitrate_samplepoint(name, want->bitrate, want->sample_point_pm));
-	else
-		err = QUIET(can_set_bitrate(name, want->bitrate));
 	if (err == -EOPNOTSUPP && want->data_bitrate)
 		return error_refuse(errors, -ERANGE,
 				    "%s: its controller has no CAN FD: take data_bitrate out of the robot file", name);
@@ -166,15 +127,18 @@ static int set_bitrate(const char *name, const struct link_info *info, const str
 static int set_controller(const char *name, const struct link_info *info, const struct link_settings *want,
 			  struct error_sink *errors)
 {
-	struct can_ctrlmode usual = { .mask = LINK_MODES };
+	const struct can_ctrlmode usual = { .mask = LINK_MODES };
+	const struct bus_interface_attribute mode = { IFLA_CAN_CTRLMODE, &usual, sizeof(usual) };
+	const struct bus_interface_attribute restart = { IFLA_CAN_RESTART_MS, &want->restart_ms,
+							 sizeof(want->restart_ms) };
 	int err = set_bitrate(name, info, want, errors);
 
 	if (err)
 		return err;
-	err = info->modes ? QUIET(can_set_ctrlmode(name, &usual)) : 0;
+	err = info->modes ? bus_interface_set(name, &mode, 1) : 0;
 	if (err)
 		return refuse(name, "make its controller send as usual", err, errors);
-	err = info->now.restart_ms != want->restart_ms ? QUIET(can_set_restart_ms(name, want->restart_ms)) : 0;
+	err = info->now.restart_ms != want->restart_ms ? bus_interface_set(name, &restart, 1) : 0;
 	if (err)
 		return refuse(name, "set its restart-ms", err, errors);
 	err = want->queue && want->queue != info->now.queue ? bus_interface_set_queue(name, want->queue) : 0;
@@ -221,12 +185,12 @@ static int up_controller(const char *name, const struct link_info *info, const s
 			       : 0;
 	err = set_controller(name, info, want, errors);
 	if (!err)
-		err = turn(name, false, true, errors);
+		err = turn(name, true, errors);
 	if (!err)
 		err = query(name, &after, errors);
 	if (err || !link_other(others, &after, want))
 		return err;
-	turn(name, false, false, errors);
+	turn(name, false, errors);
 	return error_refuse(errors, -ERANGE, "%s: its controller cannot do what is asked: it came up with %s", name,
 			    others);
 }
@@ -246,7 +210,7 @@ static int up_virtual(const char *name, const struct link_info *info, const stru
 		return 0;
 	if (other)
 		err = bus_interface_set_mtu(name, CANFD_MTU);
-	return err ? refuse(name, "set its mtu", err, errors) : turn(name, true, true, errors);
+	return err ? refuse(name, "set its mtu", err, errors) : turn(name, true, errors);
 }
 
 static int up(const char *name, const struct link_settings *want, struct error_sink *errors)
@@ -265,8 +229,8 @@ static int reset(const char *name, struct error_sink *errors)
 	int err = query(name, &info, errors);
 
 	if (!err && info.up)
-		err = turn(name, info.virtual, false, errors);
-	return err ? err : turn(name, info.virtual, true, errors);
+		err = turn(name, false, errors);
+	return err ? err : turn(name, true, errors);
 }
 
 const struct link_ops link_socketcan_ops = { .query = query, .up = up, .reset = reset };

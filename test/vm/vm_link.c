@@ -94,7 +94,7 @@ static void expect_next(int s, canid_t id)
 	TEST_ASSERT_EQUAL_HEX(id, f.can_id);
 }
 
-/* Everything that libsocketcan would have printed goes here; it must stay empty. */
+/* Everything that is printed goes here; it must stay empty. */
 static int noise;
 
 void setUp(void)
