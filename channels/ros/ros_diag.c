@@ -2,6 +2,8 @@
  *
  * A device has one status, with every single field of its common block and of its message that is not a measurement as
  * a key and a value, and the fields of its buses as "can0 state"; a joint has one more, "device: joint".
+ *
+ * Checked: covered.
  */
 #include <stdio.h>
 #include <string.h>

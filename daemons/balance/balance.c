@@ -1,3 +1,4 @@
+/* balance.c: currents of the wheels from the estimated state; see balance.h.  Checked: pure, covered. */
 #include <math.h>
 #include <stddef.h>
 

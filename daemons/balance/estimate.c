@@ -1,3 +1,4 @@
+/* estimate.c: the state of the body from what its sensors measure; see estimate.h.  Checked: pure. */
 #include <math.h>
 
 #include "config/base/num.h"

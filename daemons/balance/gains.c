@@ -1,3 +1,4 @@
+/* gains.c: the gains that suit a model; see gains.h.  Checked: pure. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

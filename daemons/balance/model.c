@@ -1,3 +1,4 @@
+/* model.c: the linear equations of the body; see model.h.  Checked: pure. */
 #include <math.h>
 
 #include "daemons/balance/model.h"

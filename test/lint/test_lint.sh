@@ -121,9 +121,14 @@ BUILD=build rejects layers "two files of the hub that call each other" 'hub_fram
 # ---- codecs: compiled here, as the Makefile would ----
 codec() { # TEXT
 	fresh
-	plant daemons/ft/ft.c "$1"
-	mkdir -p "$tree/build/daemons/ft"
-	"$CC" -w -O2 -fPIC -fno-builtin -c -o "$tree/build/daemons/ft/ft.o" "$tree/daemons/ft/ft.c"
+	plant daemons/ft/ft.c "/* ft.c: a codec.  Checked: pure, covered. */$1"
+	plant daemons/ft/scale.c '/* Checked: pure. */ double ft_scale(const void *p) { return 1; }'
+	plant daemons/drv/mount.c '/* mount.c: of the loop.  Checked: pure. */ double mount(void) { return 1; }'
+	plant daemons/imu/imu.c 'int imu_scale(int x) { return x; } int imu_table[3];'
+	for name in ft/ft ft/scale drv/mount imu/imu; do
+		mkdir -p "$tree/build/daemons/${name%/*}"
+		"$CC" -w -O2 -fPIC -fno-builtin -c -o "$tree/build/daemons/$name.o" "$tree/daemons/$name.c"
+	done
 }
 codec_rejects() { # WHAT PATTERN TEXT
 	codec "$3"
@@ -131,9 +136,9 @@ codec_rejects() { # WHAT PATTERN TEXT
 }
 codec '#include <math.h>
 #include <string.h>
-double ft_scale(const void *); int ft_decode(double *x, const void *p, char *s)
-{ memcpy(x, p, 8); *x = sin(*x) + hypot(ft_scale(p), 1) + sqrtf(*x); return strcmp(s, "a") + strlen(s); }'
-BUILD=build accepts codecs "mem, str, libm and own names"
+double ft_scale(const void *), mount(void); int ft_decode(double *x, const void *p, char *s)
+{ memcpy(x, p, 8); *x = sin(*x) + hypot(ft_scale(p), mount()) + sqrtf(*x); return strcmp(s, "a") + strlen(s); }'
+BUILD=build accepts codecs "mem, str, libm and names of pure sources"
 codec_rejects "a clock" 'refers to clock_gettime' '#include <time.h>
 int ft_decode(struct timespec *t) { return clock_gettime(CLOCK_MONOTONIC, t); }'
 codec_rejects "a print" 'refers to printf' '#include <stdio.h>
@@ -152,6 +157,10 @@ BUILD=build rejects codecs "a codec that was not built" 'not built'
 codec 'int ft_decode(void) { return 0; }'
 plant daemons/ft/ftd.c 'int main(void) { return puts("drivers may"); }'
 BUILD=build accepts codecs "a driver beside the codec"
+plant daemons/arm/armd.c 'static const struct drv_driver driver = { .program = "armd" };'
+BUILD=build rejects codecs "a driver without a codec" 'daemons/arm: no codec'
+plant daemons/arm/armd.c 'static const struct drv_driver driver = { .program = "armd", .no_bus = true };'
+BUILD=build accepts codecs "a driver that has no bus, and no codec"
 
 # ---- clocks ----
 fresh

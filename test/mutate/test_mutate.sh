@@ -22,7 +22,7 @@ for library in test/libtest sim_settings {config,channels,can,daemons,launch}/no
 done
 
 plant() { # TEXT: the source; survivors are those of standard input
-	printf '%s\n' "$1" >"$tree/$toy"
+	printf '%s\n/* Checked: covered. */\n' "$1" >"$tree/$toy"
 	cat >"$tree/test/mutate/survivors"
 }
 toy_test() { # TEXT: of the test
