@@ -51,15 +51,16 @@ LIBENDPLATE_SO = $(BUILD)/libendplate.so.$(ENDPLATE_VERSION)
 
 # ---- what there is ----
 
+# A device has a folder of its own.  No device sees another, so that their order is of no importance.
+DEVICES := $(sort $(filter-out $(addprefix daemons/,drv drvhost clock balance demo robotsim),\
+	$(patsubst %/,%,$(wildcard daemons/*/))))
 # The ladder: each folder is a library, and uses those above it in this list only.  NAME.c with a main is the program
 # NAME.
 LADDER = config/base config/settings \
 	channels/ach channels/msg channels/clock channels/port channels/estop channels/ros channels/rec \
 	channels/client channels/tool \
 	can/bus can/canopen can/slots can/log can/load can/replay can/wire can/tool \
-	daemons/drv daemons/drvhost daemons/clock daemons/hubo daemons/amc daemons/pcio daemons/robotiq daemons/ft \
-	daemons/imu daemons/bms daemons/joy daemons/stop daemons/example daemons/gauge daemons/balance daemons/demo \
-	daemons/robotsim \
+	daemons/drv daemons/drvhost daemons/clock $(DEVICES) daemons/balance daemons/demo daemons/robotsim \
 	launch/file launch/view launch/check launch/record launch/achdoctor launch/achctl launch/achweb launch/achdds \
 	launch/achstart launch/hubo
 
@@ -83,7 +84,7 @@ ENDPLATE_OBJECTS = $(call object,channels/client/endplate*.c)
 # The simulator is linked without the code of drivers, so that the two can disagree; what reads settings is in both.
 SIM_LIBS = $(BUILD)/daemons/robotsim.a $(BUILD)/sim_settings.a $(call library,can/% channels/% config/%)
 SETTINGS_OBJECTS = $(call object,daemons/drv/setup_rows.c daemons/drv/drv_tick_parse.c daemons/drv/drv_ref_ramp.c \
-	daemons/*/*_list.c daemons/hubo/hubo_table.c)
+	$(addsuffix /*_list.c,$(DEVICES)) $(addsuffix /*_table.c,$(DEVICES)))
 # Drivers with a DRV_OBJECT are shared objects for drvhost, too.
 OBJECT_MAINS := $(shell grep -l '^DRV_OBJECT\>' $(SOURCES) /dev/null)
 DRIVER_OBJECTS = $(patsubst %.c,$(BUILD)/%.so,$(notdir $(OBJECT_MAINS)))
@@ -109,6 +110,8 @@ TEST_MAINS := $(shell grep -lE '^(int main|TEST)\>' $(TEST_SOURCES) /dev/null)
 TEST_SHARED := $(filter-out $(TEST_MAINS),$(TEST_SOURCES))
 TEST_PROGRAMS = $(TEST_MAINS:%.c=$(BUILD)/%)
 TEST_LIB = $(BUILD)/test/libtest.a
+# An array of every constant of a type, wherever it is defined, with NULL at its end: a new one is written in no list.
+ARRAYS = $(BUILD)/daemons/robotsim/sim_kinds.c $(BUILD)/test/daemons/safety/safety_actuators.c
 TEST_SCRIPTS = $(wildcard test/*/test_*.sh test/*/*/test_*.sh)
 UNIT_TESTS = $(foreach test,$(TEST_PROGRAMS),$(if $(filter test_%,$(notdir $(test))),$(test)))
 # A sanitizer build tests programs only, and for threads those written for it.
@@ -130,13 +133,12 @@ TESTS = $(if $(findstring thread,$(SAN)),$(TSAN_TESTS),$(if $(SAN),$(UNIT_TESTS)
 FUZZ_TARGETS = $(call program,test/fuzz/fuzz_*.c)
 LIBFUZZ = $(BUILD)/libfuzz.a
 FUZZ_OBJECTS = $(foreach folder,config/base config/settings channels/ach channels/msg channels/ros channels/rec \
-	can/canopen can/log launch/file,$(call parts,$(folder))) $(call object,can/bus/frame*.c daemons/drv/drv_ref.c \
-	daemons/drv/drv_tick_parse.c daemons/drv/mounting.c daemons/imu/dmu.c daemons/imu/imu.c daemons/imu/mti.c \
-	daemons/ft/ati.c daemons/bms/orion.c daemons/bms/pylon.c daemons/hubo/jmc*.c daemons/hubo/hubo_table.c \
-	daemons/amc/amc.c \
-	daemons/pcio/pcio.c daemons/robotiq/robotiq.c launch/achweb/client.c launch/achweb/request_check.c \
+	can/canopen can/log launch/file,$(call parts,$(folder))) $(call object,$(PURE) can/bus/frame*.c \
+	daemons/drv/drv_tick_parse.c daemons/hubo/hubo_table.c launch/achweb/client.c launch/achweb/request_check.c \
 	launch/achweb/fresh.c launch/achweb/handshake.c launch/achweb/http.c launch/achweb/post_body.c \
 	launch/achweb/proof.c launch/achweb/studio*.c launch/achweb/token.c launch/achweb/wsock.c)
+# Codecs, and what is written as they are: test/lint/codecs.
+PURE := $(filter daemons/%,$(shell grep -l ' Checked: pure\>' $(SOURCES) /dev/null))
 
 PROGRAMS = $(EXAMPLES) $(CONTROLLERS) $(TEST_PROGRAMS)
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) $(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/unity.o
@@ -265,6 +267,20 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
 
+# The file is that of the array, in the folder of the constants; HEADER declares the array of that TYPE.
+$(BUILD)/daemons/robotsim/sim_kinds.c: TYPE = struct sim_kind
+$(BUILD)/daemons/robotsim/sim_kinds.c: HEADER = daemons/robotsim/sim.h
+$(BUILD)/test/daemons/safety/safety_actuators.c: TYPE = struct safety_actuator
+$(BUILD)/test/daemons/safety/safety_actuators.c: HEADER = test/daemons/safety/safety_lib.h
+$(ARRAYS): $(BUILD)/%.c: FORCE
+	@mkdir -p $(@D)
+	@names=$$(sed -n 's/^const $(TYPE) \(\w*\) = {$$/\1/p' $(sort $(wildcard $(*D)/*.c))); \
+	{ echo '#include "$(HEADER)"'; printf 'extern const $(TYPE) %s;\n' $$names; \
+		echo 'const $(TYPE) *const $(*F)[] = {'; printf '\t&%s,\n' $$names; echo '	NULL,'; echo '};'; } >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(ARRAYS:.c=.o): %.o: %.c $(BUILD)/flags
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<
+
 EVDEV = -isystem /usr/include/libevdev-1.0
 $(BUILD)/daemons/joy/joy_device.o: INCLUDES = $(EVDEV)
 # The files of the page are part of this object.
@@ -299,7 +315,8 @@ $(LIBS): $(BUILD)/%.a: $$(call parts,$$*)
 $(BUILD)/sim_settings.a: $(SETTINGS_OBJECTS)
 # The Makefile has the list, which may grow by a file that is older than the library.
 $(LIBFUZZ): $(FUZZ_OBJECTS) Makefile
-$(TEST_LIB): $(BUILD)/test/unity.o $(TEST_SHARED:%.c=$(BUILD)/%.o)
+$(TEST_LIB): $(BUILD)/test/unity.o $(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/daemons/safety/safety_actuators.o
+$(BUILD)/daemons/robotsim.a: $(BUILD)/daemons/robotsim/sim_kinds.o
 
 $(LIBACH_SO): $(ACH_OBJECTS) channels/ach/ach.map
 	$(call say,LD)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=channels/ach/ach.map \
@@ -357,4 +374,4 @@ $(PROGRAMS): %: %.o
 $(FUZZ_TARGETS): %: %.o $(LIBFUZZ)
 	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBRARIES)
 
--include $(OBJECTS:.o=.d) $(FUZZ_TARGETS:=.d)
+-include $(OBJECTS:.o=.d) $(ARRAYS:.c=.d) $(FUZZ_TARGETS:=.d)

@@ -35,6 +35,7 @@ struct hubo_sensor_unit {
 	uint64_t asked, ignored;
 };
 
+extern const struct sim_kind hubo_boards_kind, hubo_sensor_kind;
 extern const struct settings_row hubo_boards_rows[], hubo_sensor_rows[];
 int hubo_boards_load(struct sim *sim, const struct robot_device *device, const void *of_driver,
 		     struct error_sink *errors);

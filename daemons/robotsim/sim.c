@@ -1,4 +1,4 @@
-/* sim.c: the table of kinds, units, names. */
+/* sim.c: kinds, units, names. */
 #include "daemons/robotsim/sim.h"
 
 #include <errno.h>
@@ -9,15 +9,10 @@
 #include "config/base/nearest.h"
 #include "daemons/drv/setup_rows.h"
 
-const struct sim_kind *const sim_kinds[] = {
-	&pcube_kind, &amc_kind,	      &imu_unit_kind, &turntable_kind,	 &force_gauge_kind, &ati_kind,
-	&pylon_kind, &io_module_kind, &robotiq_kind,  &hubo_boards_kind, &hubo_sensor_kind, NULL,
-};
-
 const struct sim_kind *sim_kind(const struct robot_device *device)
 {
 	for (const struct sim_kind *const *kind = sim_kinds; *kind; kind++)
-		if (!strcmp((*kind)->driver, device->driver))
+		if ((*kind)->load && !strcmp((*kind)->driver, device->driver))
 			return *kind;
 	return NULL;
 }

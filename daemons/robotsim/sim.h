@@ -201,20 +201,9 @@ struct sim {
 
 /* ---- sim.c ---- */
 
-extern const struct sim_kind *const sim_kinds[]; /* end with NULL */
-extern const struct sim_kind pcube_kind;	 /* pciod: PowerCube modules */
-extern const struct sim_kind amc_kind;		 /* amciod: AMC servo drives */
-extern const struct sim_kind turntable_kind;	 /* exampled: the example turntable */
-extern const struct sim_kind force_gauge_kind;	 /* gauged: the example force gauge */
-extern const struct sim_kind imu_unit_kind;	 /* imud: inertial sensors */
-extern const struct sim_kind ati_kind;		 /* ftd: ATI force/torque sensors */
-extern const struct sim_kind pylon_kind;	 /* bmsd: batteries */
-extern const struct sim_kind io_module_kind;	 /* stopd: CAN I/O modules with a stop switch */
-extern const struct sim_kind robotiq_kind;	 /* robotiqd: the Robotiq gripper */
-extern const struct sim_kind hubo_boards_kind;	 /* hubod: Hubo's joint boards */
-extern const struct sim_kind hubo_sensor_kind;	 /* hubod: its sensor boards and power board */
+extern const struct sim_kind *const sim_kinds[]; /* every one of this folder, as make finds them; end with NULL */
 
-const struct sim_kind *sim_kind(const struct robot_device *device); /* or NULL */
+const struct sim_kind *sim_kind(const struct robot_device *device); /* that loads the device, or NULL */
 /* The bus with that role or name among those of the struct robot_device; -ENOENT. */
 int sim_find_bus(const void *device, const char *name);
 

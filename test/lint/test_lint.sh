@@ -89,7 +89,12 @@ plant daemons/balance/balanced.c '#include "channels/client/endplate.h"'
 plant channels/client/endplate.h ''
 accepts includes "a controller that uses libendplate"
 rejects_file includes "a folder that is not on the ladder" 'not in LADDER' \
-	daemons/new/new.c '#include "can/bus/bus.h"'
+	launch/new/new.c '#include "can/bus/bus.h"'
+plant daemons/new/new.c '#include "can/bus/bus.h"'
+plant daemons/new/new.h ''
+accepts includes "a device that is new"
+rejects_file includes "the loop seeing a device" 'daemons/drv comes before daemons/new' \
+	daemons/drv/drv.c '#include "daemons/new/new.h"'
 rejects_file includes "a step down inside a room" 'can/bus comes before can/log' \
 	can/bus/bus.c '#include "can/log/log.h"'
 
@@ -185,25 +190,20 @@ for room in config can launch/achstart; do
 done
 
 # ---- actuators ----
-actuated() { # LIST TABLE: a driver with references, what the suite lists, what its table says
+actuated() { # TABLE: what it says; a driver with references, and one without
 	fresh
 	plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_joint_ref_number,'
 	plant daemons/imu/imud.c $'\t.program = "imud",\n\t.state = msg_imu_number,'
-	plant test/daemons/safety/safety_suite.c "const struct safety_actuator *const safety_actuators[] = { $1 NULL };"
-	plant test/daemons/safety/safety_hand_d.c "$2"
+	plant test/daemons/safety/safety_hand_d.c "$1"
 }
-actuated '&safety_hand_d,' '	.program = "hand-d",'
+actuated '	.program = "hand-d",'
 accepts actuators "a driver with its table, and a sensor without"
-actuated '/* &safety_hand_d, */' '	.program = "hand-d",'
-rejects actuators "a driver that the suite does not list" 'handd.c: .*add &safety_hand_d'
-actuated '&safety_hand_d2,' '	.program = "hand-d",'
-rejects actuators "a driver of which only a longer name is listed" 'add &safety_hand_d to'
-actuated '&safety_hand_d,' '	.program = "handd",'
+actuated '	.program = "handd",'
 rejects actuators "a table of another program" 'handd.c: .*describe it in test/daemons/safety/safety_hand_d.c'
 rm "$tree/test/daemons/safety/safety_hand_d.c"
 rejects actuators "a driver without a table" 'describe it in test/daemons/safety/safety_hand_d.c'
 
-actuated '' ''
+actuated ''
 rm "$tree/test/daemons/safety/safety_hand_d.c"
 plant daemons/hand/handd.c $'\t.program = "hand-d",\n\t.ref = msg_joint_ref_number,\n\t.no_bus = true,'
 accepts actuators "a controller without a table: it moves nothing itself"
@@ -219,8 +219,6 @@ rejects actuators "joints with cases of their own, but for a restart" 'has no ca
 plant test/daemons/hand/test_hand-d.c "$(printf 'TEST(a_%s_b)\n' estop hold expired_reference bad_reference \
 	restarted_driver dead power)"
 accepts actuators "joints with cases of their own"
-plant test/daemons/safety/safety_hand_d.c '	.program = "hand-d",'
-rejects actuators "joints with a table that the suite does not list, and cases of their own" 'add &safety_hand_d to'
 
 # ---- words: spelled in halves, for this file is read too ----
 fresh

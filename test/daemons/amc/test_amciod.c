@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include "channels/clock/clock.h"
-#include "test/daemons/safety/safety_actuators.h"
 #include "test/daemons/safety/safety_lib.h"
 
 #define LEFT 0x2E0u /* first identifier of its PDOs */
@@ -18,6 +17,7 @@
 
 /* ---- two wheels ---- */
 
+extern const struct safety_actuator safety_amciod;
 static struct safety_actuator wheels;
 
 static void choose(void)

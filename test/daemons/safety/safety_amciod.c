@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "test/daemons/safety/safety_actuators.h"
+#include "test/daemons/safety/safety_lib.h"
 #include "unity.h"
 
 #define NODE 0x20

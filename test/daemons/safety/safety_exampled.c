@@ -1,7 +1,7 @@
 /* safety_exampled.c: exampled and a simulated turntable, for the safety cases; from hw-docs/devices/example.md. */
 #include <stdint.h>
 
-#include "test/daemons/safety/safety_actuators.h"
+#include "test/daemons/safety/safety_lib.h"
 #include "unity.h"
 
 #define ID_STATE 0x191

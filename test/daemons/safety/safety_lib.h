@@ -25,7 +25,7 @@
  * They run on a virtual clock (virtual_lib.h), so that a busy machine changes nothing; a case that stops a process
  * between two of its instructions runs in real time (SAFETY_REAL_TIME).
  *
- *	safety_suite.c	the list of actuators; runs cases
+ *	safety_suite.c	runs cases
  *	safety_lib.c	processes, the record, waiting
  *	safety_talk.c	what a case says to driver, simulator and wire
  *	safety_seen.c	what the frames and the states tell
@@ -116,7 +116,7 @@ struct safety_actuator {
 	double rests_rad, brakes_rad_s2;
 };
 
-extern const struct safety_actuator *const safety_actuators[]; /* end with NULL */
+extern const struct safety_actuator *const safety_actuators[]; /* all, as make finds them; end with NULL */
 extern const struct safety_actuator *safety_on;		       /* the one that the cases run for */
 static inline bool safety_has(unsigned int what)
 {

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "test/daemons/safety/safety_actuators.h"
+#include "test/daemons/safety/safety_lib.h"
 #include "unity.h"
 
 #define DEGREE (3.14159265358979323846 / 180)

@@ -9,14 +9,12 @@
 #include <unistd.h>
 
 #include "test/can/bus/wire_lib.h"
-#include "test/daemons/safety/safety_actuators.h"
 #include "test/daemons/safety/safety_lib.h"
 #include "test/lib/lib.h"
 
 #define ACTUATORS_MAX 16
 #define WORD(prefix, name, word) word,
 
-const struct safety_actuator *const safety_actuators[] = { &safety_pciod, &safety_exampled, &safety_amciod, NULL };
 const struct safety_actuator *safety_on;
 const struct testcase *safety_case;
 
@@ -113,7 +111,7 @@ static int run_one(const char *program, const char *only)
 	for (const struct safety_actuator *const *on = safety_actuators; *on; on++)
 		if (!strcmp((*on)->program, program))
 			return run_cases(*on, only);
-	fprintf(stderr, "%s: no such actuator in safety_suite.c\n", program);
+	fprintf(stderr, "%s: no such actuator in test/daemons/safety\n", program);
 	return 2;
 }
 
