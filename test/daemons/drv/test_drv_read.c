@@ -44,23 +44,6 @@ TEST(estop_until_armed)
 	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.epoch);
 }
 
-static void lower_on_estop_b(void)
-{
-	const struct msg_estop msg = estop_talk_message(MSG_ESTOP_LOWER, MSG_LEVEL_RUN);
-
-	estop_talk_put(1, &msg);
-}
-
-TEST(a_lowering_on_estop_b_is_a_raise)
-{
-	armed_from_the_second_tick();
-	drv_lib_at(5, lower_on_estop_b);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(5));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(6));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, drv_lib_last()->common.level);
-}
-
 DRV_LIB_HOOK(raise_other, drv_lib_raise(1, MSG_LEVEL_ESTOP));
 
 TEST(one_channel_is_enough_to_stop)
@@ -71,6 +54,7 @@ TEST(one_channel_is_enough_to_stop)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
 	TEST_ASSERT_EQUAL(MSG_LIFE_DISARMED, LIFE(5));
+	TEST_ASSERT_EQUAL_STRING("level estop, epoch 1, test: to see what happens", drv_lib_event("level-estop")->text);
 }
 
 /* Not at the next tick, which is a second away, and the state says so at once. */
@@ -137,17 +121,6 @@ TEST(removed_is_estop_and_the_new_one_can_arm)
 	TEST_ASSERT_EQUAL(2, drv_lib_last()->common.epoch);
 }
 
-DRV_LIB_HOOK(remove_estop_b, drv_lib_remove("estop-b"));
-
-TEST(the_second_channel_is_looked_at_as_well)
-{
-	armed_from_the_second_tick();
-	drv_lib_at(4, remove_estop_b);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
-}
-
 DRV_LIB_HOOK(scribble_estop, drv_lib_scribble("estop"));
 
 TEST(a_corrupt_channel_is_estop_until_replaced)
@@ -187,77 +160,6 @@ TEST(an_invalid_message_is_estop)
 		if (!strcmp(drv_lib.events[i].code, "estop-invalid"))
 			times += 1 + drv_lib.events[i].repeated;
 	TEST_ASSERT_EQUAL_UINT(1, times);
-}
-
-static void flood(void)
-{
-	for (int i = 0; i < 100; i++)
-		drv_lib_raise(0, MSG_LEVEL_HOLD);
-}
-
-TEST(missed_messages_are_estop)
-{
-	armed_from_the_second_tick();
-	drv_lib_at(4, flood);
-	drv_lib_at(8, drv_lib_arm);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(8));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(10));
-}
-
-static void flood_that_fits(void)
-{
-	for (int i = 0; i < 63; i++)
-		drv_lib_raise(0, MSG_LEVEL_HOLD);
-	drv_lib_raise(0, MSG_LEVEL_ESTOP);
-}
-
-TEST(all_that_a_channel_holds_is_read_at_once)
-{
-	armed_from_the_second_tick();
-	drv_lib_at(4, flood_that_fits);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
-	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.epoch);
-	TEST_ASSERT_EQUAL_STRING("level estop, epoch 1, test: to see what happens", drv_lib_event("level-estop")->text);
-}
-
-static void flood_that_takes_long(void)
-{
-	for (int i = 0; i < 300; i++)
-		drv_lib_raise(1, MSG_LEVEL_HOLD);
-}
-
-/* A larger channel does not keep a tick busy for longer: if it is not read to its end, the level is estop. */
-TEST(a_larger_channel_is_not_read_in_larger_steps)
-{
-	drv_lib_make("estop-b", 400, sizeof(struct msg_estop));
-	armed_from_the_second_tick();
-	drv_lib_at(4, flood_that_takes_long);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(60, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(4));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(5));
-}
-
-/* What was missed before a driver was there does not count: the level that holds does. */
-TEST(a_restarted_driver_obeys_the_present_level)
-{
-	armed_from_the_second_tick();
-	drv_lib_at(2, flood);
-	drv_lib_at(5, drv_lib_arm);
-	TEST_ASSERT_EQUAL(0, drv_lib_run(40, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(7));
-	flood();
-	drv_lib_arm();
-	drv_lib_forget();
-	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, LEVEL(3));
-	drv_lib_estop();
-	TEST_ASSERT_EQUAL(0, drv_lib_run(30, ""));
-	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, LEVEL(3));
 }
 
 /* ---- requests ---- */
