@@ -6,13 +6,10 @@ lib_tmp
 here=test/daemons/golden
 
 play() { # NAME LOG: what comes of it is in $lib_folder/NAME.sent and NAME.states
-	local to=$lib_folder/$1
-	case $1 in
-	waist) set -- golden "$2" $here/waist.script ;;
-	dmu | mti) set -- golden_imu "$1" "$2" ;;
-	*) set -- "golden_$1" "$2" ;;
-	esac
-	"$build/test/daemons/golden/$1" "${@:2}" "$to.sent" "$to.states" </dev/null
+	local program line to=$lib_folder/$1
+	read -r program line <"$here/$1.play"
+	# shellcheck disable=SC2086 # words
+	"$build/test/daemons/golden/$program" ${line/LOG/$2} "$to.sent" "$to.states" </dev/null
 }
 same() { # NAME
 	local file
@@ -28,16 +25,9 @@ another_differs() { # NAME SED-COMMAND
 	play "$1" "$lib_folder/other.log" && ! cmp -s "$here/$1.states" "$lib_folder/$1.states"
 }
 
-while read -r name change; do
+for file in $here/*.play; do
+	name=$(basename "$file" .play)
 	lib_case "$name: every frame and state" same "$name"
-	lib_case "$name: another log gives another result" another_differs "$name" "$change"
-done <<'END'
-waist s/0A3C\(......\)BF/0A3C\1BE/
-dmu s/ 050#\(..\)../ 050#\101/
-mti s/ 032#\(..\)../ 032#\101/
-ft s/ 201#\(..\)../ 201#\101/
-bms s/ 356#\(..\)../ 356#\110/
-robotiq s/ 58B#4F0020053C/ 58B#4F0020053D/
-hubo s/ 060#E8030000/ 060#E9030000/
-END
+	lib_case "$name: another log gives another result" another_differs "$name" "$(sed -n 2p "$file")"
+done
 lib_end
