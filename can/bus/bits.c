@@ -17,6 +17,8 @@
  * then stuff count (3 bits, Gray code, and parity), CRC, and as in a classic frame CRC delimiter, acknowledge slot and
  * its delimiter, seven bits of end of frame, three of interframe space.  The CRC covers the stuff bits of the data and
  * the stuff count, not the fixed stuff bits.
+ *
+ * Checked: covered.
  */
 #include "can/bus/bits.h"
 

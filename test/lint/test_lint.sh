@@ -328,10 +328,18 @@ $(printf '%076d' 0)
 fresh
 plant hw-docs/README.md 'See [the sensor](devices/gauge.md#bus), [below](#below) and [the net](https://example.org/x).'
 plant hw-docs/devices/gauge.md ''
+plant README.md '| force gauge | `gauged` | simulator | never run |'
+plant daemons/gauge/gauged.1 "$page"
+plant daemons/gauge/gauged.c 'static const struct drv_driver driver = {'
 plant daemons/gauge/gauge.h '/* hw-docs/devices/gauge.md is the page. */'
 accepts pages "links between Markdown files"
 rejects_file pages "a Markdown link to nowhere" 'a.md: links to gauge.md' launch/a.md '[the sensor](gauge.md)'
 rejects_file pages "a path of a page that has moved" 'gauge.c: names hw-docs' daemons/gauge/gauge.c \
 	'/* hw-docs/''gauge.md is the page. */'
+rejects_file pages "a device that README lacks" 'lacks .newd.; write: ' daemons/new/newd.c \
+	'static const struct drv_driver driver = {'
+rejects_file pages "a page that hw-docs/README lacks" 'lacks .devices/new.dbc.' hw-docs/''devices/new.dbc ''
+plant daemons/robotsim/robotsim.1 "$page"
+rejects_file pages "a simulated device that its page lacks" 'lacks .Xr newd 1' daemons/robotsim/new.c '	.driver = "newd",'
 
 lib_end

@@ -29,6 +29,7 @@ names_settings() { # PROGRAM PAGE
 	grep -q '^\.Xr endplate-driver 7' "$2" || { echo "$2 does not lead to $shared"; return 1; }
 }
 
+# shellcheck disable=SC2013 # a path is a word
 for source in $(grep -l '^static const struct drv_driver driver = {' daemons/*/*.c); do
 	program=$(basename "$source" .c)
 	lib_case "$program --help" names_options "$program"
