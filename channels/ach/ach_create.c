@@ -204,23 +204,6 @@ enum ach_status ach_create(const char *name, size_t frame_cnt, size_t frame_size
 
 /* ---- removing ---- */
 
-bool ach_plate_remove(const char *path, const char *name)
-{
-	char source[ACH_FILE_PATH_LEN];
-	struct ach_plate plate;
-	struct stat st;
-	int fd = ach_file_open(path, O_RDONLY);
-
-	if (fd >= 0 && ach_plate_read(fd, path, &plate, &st) == ACH_OK) {
-		ach_memory_remove(&plate, st.st_uid);
-		ach_file_source_path(source, name, plate.geo.id);
-		(void)unlink(source);
-	}
-	if (fd >= 0)
-		close(fd);
-	return !unlink(path) || errno == ENOENT;
-}
-
 /* To a name of its own first: what is removed is what was looked at. */
 enum ach_status ach_unlink(const char *name)
 {

@@ -147,6 +147,23 @@ static bool name_of(char name[ACH_CHAN_NAME_MAX], const char *file)
 	return ach_file_check_name(name) == ACH_OK;
 }
 
+bool ach_plate_remove(const char *path, const char *name)
+{
+	char source[ACH_FILE_PATH_LEN];
+	struct ach_plate plate;
+	struct stat st;
+	int fd = ach_file_open(path, O_RDONLY);
+
+	if (fd >= 0 && ach_plate_read(fd, path, &plate, &st) == ACH_OK) {
+		ach_memory_remove(&plate, st.st_uid);
+		ach_file_source_path(source, name, plate.geo.id);
+		(void)unlink(source);
+	}
+	if (fd >= 0)
+		close(fd);
+	return !unlink(path) || errno == ENOENT;
+}
+
 /* The process that put it aside is dead, or does the same at this moment. */
 static bool finish_removal(const char *name, const char *file)
 {

@@ -1,63 +1,10 @@
 /* ros_encode.c: Endplate messages as the types that ROS users expect.  Checked: covered. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "channels/ros/ros_inside.h"
-#include "config/base/ns.h"
 
 #define KELVIN 273.15
-
-/* ---- what several have ---- */
-
-const char *ros_device(const struct ros_context *c)
-{
-	return c->device ? c->device : "";
-}
-
-/* s, and ns from 0 to 999999999 */
-static void make_stamp(uint32_t stamp[2], const struct msg_header *h, const struct ros_context *c)
-{
-	/* Modulo 2^64: a writer may put any time. */
-	const int64_t own_ns = h->t_sample_ns ? h->t_sample_ns : h->t_publish_ns;
-	const int64_t t_ns = (int64_t)((uint64_t)own_ns + (uint64_t)c->wall_ns);
-	const int64_t below = t_ns % NS_PER_S < 0;
-
-	stamp[0] = (uint32_t)(t_ns / NS_PER_S - below);
-	stamp[1] = (uint32_t)(t_ns % NS_PER_S + below * NS_PER_S);
-}
-
-static void put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c)
-{
-	uint32_t stamp[2];
-
-	make_stamp(stamp, msg, c);
-	cdr_put(o, stamp, sizeof(*stamp), 2);
-}
-
-void ros_put_header(struct cdr_out *o, const void *msg, const struct ros_context *c)
-{
-	const char *frame_id = c->frame_id ? c->frame_id : ros_device(c);
-	const size_t len = strlen(frame_id) + 1;
-	uint32_t head[3] = { 0, 0, (uint32_t)len };
-
-	make_stamp(head, msg, c);
-	cdr_put(o, head, sizeof(*head), 3);
-	cdr_put(o, frame_id, 1, len);
-}
-
-const char *ros_joint(char name[MSG_TEXT_SIZE], const struct msg_joint_state *s, size_t i, const struct ros_context *c)
-{
-	if (*s->joint[i]) {
-		memcpy(name, s->joint[i], MSG_NAME_SIZE);
-		name[MSG_NAME_SIZE] = '\0';
-	} else if (i < c->joints_n) {
-		snprintf(name, MSG_TEXT_SIZE, "%s", c->joints[i]);
-	} else {
-		snprintf(name, MSG_TEXT_SIZE, "%.80s_%zu", ros_device(c), i);
-	}
-	return name;
-}
 
 /* ---- joint-state ---- */
 
@@ -199,7 +146,7 @@ void ros_put_log(struct cdr_out *o, const struct msg_type *type, const void *msg
 	const struct msg_event *e = msg;
 
 	(void)type;
-	put_stamp(o, msg, c);
+	ros_put_stamp(o, msg, c);
 	cdr_put_u8(o, e->severity < sizeof(levels) ? levels[e->severity] : levels[MSG_SEVERITY_ERROR]);
 	ros_put_text(o, e->source, sizeof(e->source));
 	ros_put_text(o, e->text, sizeof(e->text));

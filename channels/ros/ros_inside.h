@@ -5,11 +5,13 @@
 #include "channels/ros/ros_map.h"
 #include "config/base/text.h"
 
-/* std_msgs/Header of a message: its stamp, and the frame_id of the context. */
+/* ros_put.c.  The time of a message; std_msgs/Header: that, and the frame_id of the context. */
+void ros_put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c);
 void ros_put_header(struct cdr_out *o, const void *msg, const struct ros_context *c);
 void ros_skip_header(struct cdr_in *in);
 /* A name or text of a message, size bytes, as sound UTF-8. */
 void ros_put_text(struct cdr_out *o, const char *from, size_t size);
+bool ros_text_is_sound(const char *text, size_t size); /* is it that already, with zeros behind it? */
 /* The name of the device in the context; "" if there is none. */
 const char *ros_device(const struct ros_context *c);
 /* A joint's name: the message's, that of the context, or "device_3".  Returns name. */

@@ -4,56 +4,6 @@
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_layout.h"
 #include "channels/ros/ros_own.h"
-#include "config/base/utf8.h"
-
-/* ---- texts ---- */
-
-/* Bytes before the first one that is not printable ASCII, a zero say. */
-static size_t plain_part(const char *text, size_t size)
-{
-	size_t n = 0;
-
-	while (n < size && text[n] >= ' ' && text[n] <= '~')
-		n++;
-	return n;
-}
-
-/* A text, size bytes, as sound UTF-8; behind it zeros. */
-static void make_sound(char sound[MSG_TEXT_SIZE], const char *from, size_t size)
-{
-	const size_t len = strnlen(from, size);
-
-	memset(sound, 0, MSG_TEXT_SIZE);
-	memcpy(sound, from, len < size ? len : size - 1);
-	if (len + 1 >= size)
-		utf8_mend(sound); /* it may have been cut inside a character */
-	utf8_clean(sound);
-}
-
-static bool is_sound(const char *text, size_t size)
-{
-	static const char zeros[MSG_TEXT_SIZE];
-	const size_t plain = plain_part(text, size);
-	char sound[MSG_TEXT_SIZE];
-
-	if (plain < size && !text[plain])
-		return !memcmp(text + plain, zeros, size - plain);
-	make_sound(sound, text, size);
-	return !memcmp(text, sound, size);
-}
-
-void ros_put_text(struct cdr_out *o, const char *from, size_t size)
-{
-	const size_t plain = plain_part(from, size);
-	char sound[MSG_TEXT_SIZE];
-
-	if (plain < size && !from[plain]) {
-		cdr_put_string(o, from, plain);
-	} else {
-		make_sound(sound, from, size);
-		cdr_put_string(o, sound, size);
-	}
-}
 
 /* ---- encoding ---- */
 
@@ -137,7 +87,7 @@ static bool keeps_layout(const struct ros_layout *layout, const uint8_t *base, c
 			if (!keeps_layout(s->group, at + i * s->size, none + i * s->size))
 				return false;
 		for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
-			if (!is_sound((const char *)at + i * s->size, s->size))
+			if (!ros_text_is_sound((const char *)at + i * s->size, s->size))
 				return false;
 	}
 	return true;
@@ -208,15 +158,6 @@ static void get_list(struct cdr_in *in, const struct ros_step *s, uint8_t *base)
 		get_layout(in, s->group, at + i * s->size);
 	for (size_t i = 0; i < n && s->kind == ROS_STEP_TEXTS; i++)
 		get_text(in, (char *)at + i * s->size, s->size);
-}
-
-void ros_skip_header(struct cdr_in *in)
-{
-	size_t frame_id;
-
-	cdr_get_i32(in);
-	cdr_get_u32(in);
-	cdr_get_string(in, &frame_id);
 }
 
 int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enum ros_unused unused, void *msg)
