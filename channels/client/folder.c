@@ -16,10 +16,10 @@
 #include "channels/clock/clock.h"
 #include "config/base/boot_id.h"
 #include "config/base/lines.h"
+#include "config/base/run_record.h"
 #include "config/base/safe_path.h"
 
 #define STATE_MAX 512
-#define ROBOT_TEXT_MAX (512 + RUN_PATH_MAX)
 #define RESERVED_EACH 8192 /* bytes: the old state and the new one */
 #define ENTERED 0711
 #define RELEASE_NS 2000000000
@@ -215,54 +215,15 @@ int folder_enter(const char *name, int flags)
 
 int folder_robot_write(const char *name, struct error_sink *errors)
 {
-	const char *prefix = getenv("ENDPLATE_PREFIX"), *channels = getenv("ACH_DIR");
-	char text[ROBOT_TEXT_MAX], saved[ROBOT_TEXT_MAX];
-	int status;
-	const int len = snprintf(text, sizeof(text), "name %s\nprefix %s\nchannels %s\nend\n", name,
-				 prefix ? prefix : "", channels ? channels : "");
+	const int status = run_record_write(run_fd, name);
 
-	if (len >= (int)sizeof(text))
-		return error_refuse(errors, -ENAMETOOLONG, "ENDPLATE_PREFIX or ACH_DIR is too long");
-	if (safe_path_read(run_fd, "robot", saved, sizeof(saved), &(struct error_sink){ 0 }) == len &&
-	    !strcmp(saved, text))
-		status = 0;
-	else
-		status = safe_path_write(run_fd, "robot", 0640, text, (size_t)len);
+	if (status == -ENAMETOOLONG)
+		return error_refuse(errors, status, "ENDPLATE_PREFIX or ACH_DIR is too long");
 	if (status)
 		error_add(errors, "unable to write $RUN/robot: %s", strerror(-status));
 	else
 		folder_give(run_fd, "robot");
 	return status;
-}
-
-/* "KEY VALUE\n", VALUE shorter than size; the rest of text, or NULL. */
-static const char *take_line(const char *text, const char *key, char *value, size_t size)
-{
-	const size_t skip = strlen(key), len = text ? strcspn(text, "\n") : 0;
-
-	if (!text || strncmp(text, key, skip) != 0 || text[len] != '\n' || len - skip >= size)
-		return NULL;
-	snprintf(value, size, "%.*s", (int)(len - skip), text + skip);
-	return text + len + 1;
-}
-
-int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors)
-{
-	const int folder = safe_path_open(path, errors);
-	char text[ROBOT_TEXT_MAX];
-	const char *rest = text;
-	int len;
-
-	if (folder < 0)
-		return folder;
-	len = safe_path_read(folder, "robot", text, sizeof(text), errors);
-	close(folder);
-	if (len < 0)
-		return len;
-	rest = take_line(rest, "name ", robot->name, sizeof(robot->name));
-	rest = take_line(rest, "prefix ", robot->prefix, sizeof(robot->prefix));
-	rest = take_line(rest, "channels ", robot->channels, sizeof(robot->channels));
-	return rest && !strcmp(rest, "end\n") && text_is_name(robot->name) ? 0 : -EBADMSG;
 }
 
 /* ---- states ---- */

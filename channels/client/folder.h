@@ -43,19 +43,9 @@ int folder_enter(const char *name, int flags);
 void folder_sweep_states(void);
 void folder_sweep(void);
 
-struct folder_robot {
-	char name[TEXT_NAME_MAX + 1];
-	char prefix[PORT_NAME_MAX];
-	char channels[RUN_PATH_MAX]; /* ACH_DIR; "": not set */
-};
-
-/* With $ENDPLATE_PREFIX and $ACH_DIR, before anything is started; an equal file stays.  0, or -errno with a line:
+/* The record of this robot (run_record.h), before anything is started.  0, or -errno with a line:
  * without it a stop could miss the robot. */
 int folder_robot_write(const char *name, struct error_sink *errors);
-/* Reads who the robot of that folder is (safe_path_open).  0; -ENOENT; -EBADMSG and others: treat it as missing; a line
- * if it cannot be trusted. */
-int folder_robot_read(const char *path, struct folder_robot *robot, struct error_sink *errors);
-
 /* How a daemon was left, for another achstart.  Wanted: a new process was asked for, which has not begun yet. */
 enum folder_left { FOLDER_RUNS, FOLDER_RESTART, FOLDER_STOPPED, FOLDER_DONE, FOLDER_FAILED, FOLDER_LEFTS };
 

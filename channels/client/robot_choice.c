@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/client/folder.h"
 #include "channels/client/robot_choice.h"
 #include "channels/clock/vt_observe.h"
 #include "config/base/lines.h"
+#include "config/base/run_record.h"
 
 #define SYSTEM "/run/endplate" /* folders that root has made, or given to their users */
 
@@ -122,7 +122,7 @@ static bool choose(const struct robot_choice_asked *asked, char *names, size_t s
 /* ---- contradictions ---- */
 
 /* The name of the robot in $ENDPLATE_RUN, or the folder's own, is another than --robot's. */
-static bool is_another(const struct robot_choice_asked *asked, const struct folder_robot *saved, const char *path)
+static bool is_another(const struct robot_choice_asked *asked, const struct run_record *saved, const char *path)
 {
 	const char *last = strrchr(path, '/');
 
@@ -135,7 +135,7 @@ static const char *prefix_given(void)
 	return getenv("ENDPLATE_PREFIX");
 }
 
-static bool other_prefix(const struct folder_robot *saved)
+static bool other_prefix(const struct run_record *saved)
 {
 	return prefix_given() && strcmp(prefix_given(), saved->prefix) != 0;
 }
@@ -153,14 +153,14 @@ int robot_choice_use(const struct robot_choice_asked *asked, struct error_sink *
 {
 	const unsigned int lines = errors->count;
 	char path[RUN_PATH_MAX], names[256];
-	struct folder_robot saved;
+	struct run_record saved;
 	int status;
 
 	if (!choose(asked, names, sizeof(names)))
 		return error_refuse(errors, -EINVAL, "which robot? --robot takes one of %s", names);
 	if (run_path(path, NULL, &(struct error_sink){ 0 }))
 		return 1;
-	status = folder_robot_read(path, &saved, errors);
+	status = run_record_read(path, &saved, errors);
 	if (errors->count > lines && status != -EACCES) /* the connection decides that */
 		return status;
 	if (status)
@@ -208,9 +208,9 @@ static void add(struct robot_choice *w, const char *robot, const char *prefix, c
 
 static void add_folder(struct robot_choice *w, const char *path)
 {
-	struct folder_robot saved;
+	struct run_record saved;
 
-	if (!folder_robot_read(path, &saved, &(struct error_sink){ 0 }))
+	if (!run_record_read(path, &saved, &(struct error_sink){ 0 }))
 		add(w, saved.name, saved.prefix, saved.channels, path);
 }
 
@@ -245,7 +245,7 @@ void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choic
 	const char *channels = getenv("ACH_DIR");
 	char path[RUN_PATH_MAX], names[128];
 	struct folder places[PLACES];
-	struct folder_robot saved;
+	struct run_record saved;
 
 	memset(w, 0, sizeof(*w));
 	*path = 0;
@@ -255,7 +255,7 @@ void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choic
 		for (int i = 0; i < PLACES; i++)
 			add_all_in(w, places[i].path);
 	} else if (!run_path(path, NULL, &(struct error_sink){ 0 }) &&
-		   !folder_robot_read(path, &saved, &(struct error_sink){ 0 })) {
+		   !run_record_read(path, &saved, &(struct error_sink){ 0 })) {
 		add(w, saved.name, saved.prefix, saved.channels, path);
 		if (is_another(asked, &saved, path)) {
 			snprintf(w->doubt, sizeof(w->doubt), "--robot %s: but ENDPLATE_RUN is the folder of robot %s",

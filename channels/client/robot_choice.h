@@ -3,7 +3,7 @@
  * The folder is that of --robot (/run/endplate/ROBOT, else that of a robot of the user), $ENDPLATE_RUN, or the only
  * robot that runs on this machine.  It belongs to the user, to root, or to a user whom root has given it
  * (config/base/safe_path.h).  In it achstart has recorded the folder and the prefix of the robot's channels
- * (channels/client/folder.h); without that record they are $ACH_DIR and $ENDPLATE_PREFIX.  So arming and stopping reach
+ * (config/base/run_record.h); without that record they are $ACH_DIR and $ENDPLATE_PREFIX.  So arming and stopping reach
  * the same robot.
  *
  * If the two contradict each other, or --robot and $ENDPLATE_RUN, the command is refused; hold and estop go to

@@ -10,8 +10,7 @@
 #include "channels/ach/ach_file.h"
 #include "channels/rec/chan.h"
 #include "config/base/nearest.h"
-#include "config/base/run.h"
-#include "config/base/safe_path.h"
+#include "config/base/run_record.h"
 #include "config/base/text.h"
 
 void chan_owner(char text[CHAN_OWNER_MAX], uid_t uid, gid_t gid)
@@ -52,40 +51,24 @@ static const char *similar_channel(const char *name, char found[ACH_CHAN_NAME_MA
 	return *found ? found : NULL;
 }
 
-/* The folder of the channels of the robot that achstart runs, as $RUN/robot has it.  false: unknown, or the default. */
-static bool robot_folder(char path[RUN_PATH_MAX])
-{
-	struct error_sink quiet = { 0 };
-	char text[2 * RUN_PATH_MAX];
-	const char *line = NULL, key[] = "\nchannels ";
-	int folder = run_open(&quiet);
-
-	if (folder >= 0) {
-		if (safe_path_read(folder, "robot", text, sizeof(text), &quiet) > 0)
-			line = strstr(text, key);
-		close(folder);
-	}
-	if (!line)
-		return false;
-	line += strlen(key);
-	return snprintf(path, RUN_PATH_MAX, "%.*s", (int)strcspn(line, "\n"), line) > 0;
-}
-
 static int no_such_channel(const char *name)
 {
 	const char *here = getenv("ACH_DIR"), *best;
-	char found[ACH_CHAN_NAME_MAX], path[RUN_PATH_MAX];
+	char found[ACH_CHAN_NAME_MAX], run[RUN_PATH_MAX];
+	struct error_sink quiet = { 0 };
+	struct run_record robot;
 
 	best = similar_channel(name, found);
 	if (best)
 		return chan_fail("%s: no such channel; did you mean %s? (ach ls lists those there are)", name, best);
-	if (!here && robot_folder(path) && !setenv("ACH_DIR", path, 1)) {
+	if (!here && !run_path(run, NULL, &quiet) && !run_record_read(run, &robot, &quiet) && *robot.channels &&
+	    !setenv("ACH_DIR", robot.channels, 1)) {
 		best = similar_channel(name, found);
 		unsetenv("ACH_DIR");
 		if (best)
 			return chan_fail("%s: no such channel; the robot has its channels in another folder: "
 					 "ACH_DIR=%s %s %s",
-					 name, path, program_name, best);
+					 name, robot.channels, program_name, best);
 	}
 	return chan_fail("%s: no such channel (ach ls lists those there are)", name);
 }

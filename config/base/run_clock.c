@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "config/base/safe_path.h"
+#include "config/base/run_record.h"
 
 #define SYSTEM "/run/endplate"
-#define TEXT_MAX 2048
 
 static const char *value_of(const char *variable)
 {
@@ -20,22 +18,15 @@ static const char *value_of(const char *variable)
 	return set ? set : "";
 }
 
-/* Does RUN/robot (channels/client/folder.h) say that its channels are those that this process opens? */
+/* Are the channels of the robot with that clock those that this process opens? */
 static bool is_meant(const char *clock)
 {
-	char folder[RUN_PATH_MAX], text[TEXT_MAX], wanted[TEXT_MAX];
-	struct error_sink quiet = { 0 };
-	int fd, len;
+	char run[RUN_PATH_MAX];
+	struct run_record record;
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(clock, '/') - clock), clock);
-	fd = safe_path_open(folder, &quiet);
-	if (fd < 0)
-		return false;
-	len = safe_path_read(fd, "robot", text, sizeof(text), &quiet);
-	close(fd);
-	snprintf(wanted, sizeof(wanted), "\nprefix %s\nchannels %s\nend\n", value_of("ENDPLATE_PREFIX"),
-		 value_of("ACH_DIR"));
-	return len > 0 && strstr(text, wanted);
+	snprintf(run, sizeof(run), "%.*s", (int)(strrchr(clock, '/') - clock), clock);
+	return !run_record_read(run, &record, &(struct error_sink){ 0 }) &&
+	       !strcmp(record.prefix, value_of("ENDPLATE_PREFIX")) && !strcmp(record.channels, value_of("ACH_DIR"));
 }
 
 int run_clock_find(char path[RUN_PATH_MAX])
