@@ -38,13 +38,6 @@ void ach_self_look_up(void)
 	ach_self.tid = (uint32_t)syscall(SYS_gettid);
 }
 
-uint32_t ach_self_tid(void)
-{
-	if (!ach_self.tid)
-		ach_self_look_up();
-	return ach_self.tid;
-}
-
 uint32_t ach_self_pid(void)
 {
 	if (!ach_self.tid)

@@ -178,7 +178,6 @@ enum ach_status ach_fail(enum ach_status status, const char *why) __attribute__(
 enum ach_status ach_error(enum ach_status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* ach_lock.c; the lock itself is in ach_lock.h */
-uint32_t ach_self_tid(void);
 uint32_t ach_self_pid(void);
 
 /* ach_put.c */

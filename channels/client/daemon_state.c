@@ -22,30 +22,18 @@ void daemon_state_close(struct daemon_state *p)
 	p->open = false;
 }
 
-/* Refuses a channel that another user created. */
-static enum ach_status open_channel(struct daemon_state *p)
-{
-	ach_attr_t attr;
-
-	ach_attr_init(&attr);
-	ach_attr_set_owner(&attr, geteuid(), MODE_MAX);
-	return ach_open(&p->chan, p->channel, &attr);
-}
-
 static void check_file(struct daemon_state *p, int64_t now_ns)
 {
-	int unlinked = 0;
-
 	if (now_ns < p->look_ns)
 		return;
 	p->look_ns = now_ns + (p->open ? LOOK_NS : LOOK_NS / 10);
-	if (p->open && (ach_unlinked(&p->chan, &unlinked) != ACH_OK || unlinked)) {
+	if (p->open && port_is_gone(&p->chan)) {
 		daemon_state_close(p);
 		p->lost_ns = now_ns;
 	}
 	if (p->open || !*p->channel)
 		return;
-	switch (open_channel(p)) {
+	switch (port_attach(&p->chan, p->channel, geteuid(), MODE_MAX)) {
 	case ACH_OK:
 		p->open = true;
 		p->corrupt = false;

@@ -100,13 +100,7 @@ void endplate_end_close(struct endplate_end *end, int status)
 /* A channel that another user has made is refused. */
 static void open_end(struct endplate_end *end)
 {
-	const struct timespec patience = { .tv_nsec = PORT_PUT_NS };
-	ach_attr_t attr;
-
-	ach_attr_init(&attr);
-	ach_attr_set_put_timeout(&attr, &patience);
-	ach_attr_set_owner(&attr, end->owner, end->mode_max);
-	end->status = endplate_end_status(ach_open(&end->chan, end->name, &attr));
+	end->status = endplate_end_status(port_attach(&end->chan, end->name, end->owner, end->mode_max));
 	end->open = !end->status;
 	if (end->open)
 		robot_choice_clock(); /* of a robot that was started after this program */
@@ -114,12 +108,10 @@ static void open_end(struct endplate_end *end)
 
 int endplate_end_reopen(struct endplate_end *end, int64_t now_ns)
 {
-	int unlinked = 0;
-
 	if (!clock_is_due(end->look_ns, now_ns, REF_LOOK_NS))
 		return end->status;
 	end->look_ns = now_ns + (end->open && end->mode_max & S_IWGRP ? REF_LOOK_NS : LOOK_NS);
-	if (end->open && (ach_unlinked(&end->chan, &unlinked) != ACH_OK || unlinked))
+	if (end->open && port_is_gone(&end->chan))
 		endplate_end_close(end, -ENOENT);
 	if (!end->open)
 		open_end(end);

@@ -332,17 +332,10 @@ static int poll_fds(struct vt_poll *at)
 	return ready < 0 ? ready : ready + poll_probes(at);
 }
 
-/* The robot's time, now_ns, passes at another pace, and may stand still. */
-static int wait_in_real_time(struct clock_fd *fds, size_t n, int64_t deadline_ns, int64_t now_ns)
-{
-	return clock_real.wait(fds, n,
-			       deadline_ns == CLOCK_NEVER ? CLOCK_NEVER : clock_real.now() + (deadline_ns - now_ns));
-}
-
 static int vt_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
 {
-	if (!joined && !probes_n)
-		return wait_in_real_time(fds, n, deadline_ns, now());
+	if (!joined && !probes_n) /* in real time: the robot's passes at another pace, and may stand still */
+		return clock_real.wait(fds, n, clock_moved(deadline_ns, clock_real.now() - now()));
 	return vt_clock_wait(&(struct vt_poll){ poll_fds, .fds = fds, .n = n, .found_fd = -1 }, deadline_ns);
 }
 

@@ -8,7 +8,6 @@
 #include "channels/estop/estop.h"
 #include "config/base/boot_id.h"
 
-#define PATIENCE_NS 2000000
 #define AT_ONCE (2 * ESTOP_RETAINED) /* messages read of one channel in one look */
 #define SUSPENDED_NS 50000000	     /* a longer one is noticed */
 
@@ -36,14 +35,8 @@ void estop_channel_close(struct estop_channel *c, enum ach_status status, const 
 
 enum ach_status estop_channel_open(const struct estop *e, unsigned int i, struct estop_channel *c)
 {
-	const struct timespec patience = { .tv_nsec = PATIENCE_NS };
-	enum ach_status status;
-	ach_attr_t attr;
+	const enum ach_status status = port_attach(&c->chan, c->name, e->options.owner, channels[i].mode);
 
-	ach_attr_init(&attr);
-	ach_attr_set_put_timeout(&attr, &patience);
-	ach_attr_set_owner(&attr, e->options.owner, channels[i].mode);
-	status = ach_open(&c->chan, c->name, &attr);
 	c->open = status == ACH_OK;
 	if (c->open && c->chan.handle->lsize / c->chan.handle->count < sizeof(struct msg_estop)) {
 		estop_channel_close(c, ACH_BAD_SHM_FILE, "it is too small for e-stop messages");
@@ -93,16 +86,6 @@ static int error_of(const struct estop *e)
 	return 0;
 }
 
-static void keep_if_linked(struct estop_channel *c)
-{
-	int unlinked = 1;
-
-	if (!c->open)
-		return;
-	if (ach_unlinked(&c->chan, &unlinked) != ACH_OK || unlinked)
-		estop_channel_close(c, ACH_ENOENT, "");
-}
-
 int estop_open(struct estop *e, const struct estop_options *options, struct error_sink *errors)
 {
 	memset(e, 0, sizeof(*e));
@@ -122,7 +105,8 @@ int estop_take_over(struct estop *e, const struct estop_options *options, struct
 		if (port_name(c->name, channels[i].name))
 			return error_refuse(errors, -EINVAL, "%s: the channel's name is longer than %d bytes",
 					    channels[i].name, PORT_NAME_MAX - 1);
-		keep_if_linked(c);
+		if (c->open && port_is_gone(&c->chan))
+			estop_channel_close(c, ACH_ENOENT, "");
 		if (!c->open && estop_channel_open(e, i, c) == ACH_ENOENT && options->make)
 			make_channel(e, i, c);
 	}

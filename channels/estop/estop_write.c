@@ -133,14 +133,12 @@ static void ratify(struct estop *e)
 
 static bool was_removed(const struct estop *e, struct estop_channel *c, int64_t now_ns)
 {
-	int unlinked;
-
 	if (c->watched && c->removals == e->options.removal->events && !clock_is_due(c->look_ns, now_ns, ESTOP_FILE_NS))
 		return false;
 	if (c->watched)
 		c->removals = e->options.removal->events;
 	c->look_ns = now_ns + ESTOP_FILE_NS;
-	return ach_unlinked(&c->chan, &unlinked) != ACH_OK || unlinked;
+	return port_is_gone(&c->chan);
 }
 
 /* A channel that opens and cannot be read, because it is condemned, is not opened in every turn. */

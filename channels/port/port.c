@@ -51,16 +51,28 @@ static enum ach_status make(const struct port *port)
 	return ach_create(port->name, port->type->retained, port->type->body->size, &attr);
 }
 
-static enum ach_status open_once(struct port *port)
+enum ach_status port_attach(ach_channel_t *chan, const char *name, uid_t owner, mode_t mode)
 {
 	const struct timespec patience = { .tv_nsec = PORT_PUT_NS };
-	enum ach_status status;
 	ach_attr_t attr;
 
 	ach_attr_init(&attr);
 	ach_attr_set_put_timeout(&attr, &patience);
-	ach_attr_set_owner(&attr, geteuid(), port->mode);
-	status = ach_open(&port->chan, port->name, &attr);
+	ach_attr_set_owner(&attr, owner, mode);
+	return ach_open(chan, name, &attr);
+}
+
+bool port_is_gone(const ach_channel_t *chan)
+{
+	int unlinked;
+
+	return ach_unlinked(chan, &unlinked) != ACH_OK || unlinked;
+}
+
+static enum ach_status open_once(struct port *port)
+{
+	enum ach_status status = port_attach(&port->chan, port->name, geteuid(), port->mode);
+
 	if (status == ACH_OK && port->chan.handle->lsize / port->chan.handle->count < port->type->body->size) {
 		ach_close(&port->chan);
 		status = ACH_EINVAL;
@@ -153,12 +165,10 @@ void port_close(struct port *port)
 
 bool port_reopen(struct port *port, int64_t now_ns, int64_t every_ns)
 {
-	int unlinked = 0;
-
 	if (port->open && now_ns < port->look_ns)
 		return false;
 	port->look_ns = now_ns + every_ns;
-	if (port->open && (ach_unlinked(&port->chan, &unlinked) != ACH_OK || unlinked))
+	if (port->open && port_is_gone(&port->chan))
 		port_close(port);
 	return !port->open && open_or_make(port) == ACH_OK;
 }

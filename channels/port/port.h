@@ -30,6 +30,11 @@ struct port {
 	ach_channel_t chan;
 };
 
+/* Opens a channel of that owner, or root's, that grants no other user more than mode; a put waits for PORT_PUT_NS. */
+enum ach_status port_attach(ach_channel_t *chan, const char *name, uid_t owner, mode_t mode);
+/* Was its file removed, or replaced? */
+bool port_is_gone(const ach_channel_t *chan);
+
 /* "$ENDPLATE_PREFIX" + channel.  -ENAMETOOLONG. */
 int port_name(char name[PORT_NAME_MAX], const char *channel);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "channels/clock/clock.h"
+#include "channels/port/port.h"
 #include "channels/rec/chan.h"
 #include "channels/rec/follow.h"
 #include "config/base/grow.h"
@@ -95,11 +96,9 @@ void follow_leave(struct follow *f)
 
 void follow_check(struct follow *f)
 {
-	int unlinked = 0;
-
 	f->check_ns = clock_own_ns() + FOLLOW_CHECK_NS;
 	if (!f->gone) {
-		if (ach_unlinked(&f->chan, &unlinked) != ACH_OK || !unlinked)
+		if (!port_is_gone(&f->chan))
 			return;
 		follow_leave(f);
 		if (!program_before_line && !f->quiet)

@@ -32,9 +32,7 @@ static int check_finite(struct decode *d, const char *what, size_t i, double v)
 
 static void start_ref(struct decode *d, struct msg_joint_ref *ref)
 {
-	const size_t n = d->c->joints_n < MSG_JOINTS ? d->c->joints_n : MSG_JOINTS;
-
-	ref->count = (uint32_t)n;
+	ref->count = (uint32_t)(d->c->joints_n < MSG_JOINTS ? d->c->joints_n : MSG_JOINTS);
 }
 
 /* The place of the named joint; -1: there is none of that name. */
@@ -217,16 +215,15 @@ static int check_numbers(struct decode *d, const struct msg_group *group, const 
 
 static int from_own(struct decode *d, void *msg)
 {
-	struct msg_header fresh;
+	/* stamps and validity are the caller's */
+	const struct msg_header fresh = { .type = d->into->number,
+					  .version = d->into->version,
+					  .size = (uint32_t)d->into->body->size };
 
 	if (ros_own_decode(d->in.bytes, d->in.len, d->into, ROS_UNUSED_ZERO, msg))
 		return cut(d);
 	if (check_numbers(d, d->into->body, msg))
 		return -1;
-	memset(&fresh, 0, sizeof(fresh)); /* stamps and validity are the caller's */
-	fresh.type = d->into->number;
-	fresh.version = d->into->version;
-	fresh.size = (uint32_t)d->into->body->size;
 	memcpy(msg, &fresh, sizeof(fresh));
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* channel_reader.c: a channel that the bridge reads. */
 #include <errno.h>
 
+#include "channels/port/port.h"
 #include "launch/achdds/channel_reader.h"
 
 #define BURST 8		  /* messages that may come at once, without being too many */
@@ -10,11 +11,7 @@
 
 static int attach(const struct channel_readers *readers, ach_channel_t *chan, const char *name)
 {
-	ach_attr_t attr;
-
-	ach_attr_init(&attr);
-	ach_attr_set_owner(&attr, readers->owner, 0660);
-	return ach_open(chan, name, &attr) == ACH_OK ? 0 : -ENOENT;
+	return port_attach(chan, name, readers->owner, 0660) == ACH_OK ? 0 : -ENOENT;
 }
 
 /* Messages from now on are reported. */
@@ -86,9 +83,7 @@ void channel_reader_close(struct channel_readers *readers, struct channel_reader
 
 void channel_reader_check(struct channel_readers *readers, struct channel_reader *reader)
 {
-	int unlinked = 0;
-
-	if (reader->open && (ach_unlinked(&reader->chan, &unlinked) != ACH_OK || unlinked))
+	if (reader->open && port_is_gone(&reader->chan))
 		channel_reader_close(readers, reader);
 }
 
