@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -89,7 +88,7 @@ static uint64_t count_commits(struct ach_handle *h)
 }
 
 /* Fills v; returns how long to sleep. */
-static int64_t collect_waits(struct ach_waitv *v, size_t *n)
+static int64_t collect_waits(struct futex_waitv *v, size_t *n)
 {
 	int64_t slice = ACH_SLICE_NS;
 
@@ -109,7 +108,7 @@ static int64_t collect_waits(struct ach_waitv *v, size_t *n)
 
 static void *watch_run(void *arg)
 {
-	struct ach_waitv v[ACH_WAIT_ANY_MAX + 1];
+	struct futex_waitv v[ACH_WAIT_ANY_MAX + 1];
 
 	prctl(PR_SET_NAME, "ach-fd"); /* pthread_setname_np from outside goes through /proc, and slows our death */
 	for (;;) {

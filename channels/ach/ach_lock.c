@@ -7,10 +7,6 @@
 
 #include "channels/ach/ach_lock.h"
 
-#ifndef FUTEX_LOCK_PI2
-#define FUTEX_LOCK_PI2 13
-#endif
-
 #define LOCK_NAP_NS 20000000 /* at most this long in the kernel before looking again */
 #define LOCK_RETRY_NS 1000000
 

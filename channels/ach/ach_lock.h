@@ -12,7 +12,6 @@
 #ifndef ACH_LOCK_H
 #define ACH_LOCK_H
 
-#include <linux/futex.h>
 #include <stdatomic.h>
 
 #include "channels/ach/ach_ring.h"

@@ -10,11 +10,6 @@
 
 #include "channels/ach/ach_file.h"
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
 #define KEY_TRIES 1000 /* against keys that are in use */
 
 bool ach_memory_readers(mode_t mode)

@@ -14,6 +14,7 @@
 #ifndef ACH_RING_H
 #define ACH_RING_H
 
+#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -143,14 +144,6 @@ struct ach_seen {
 	uint32_t len, keep;
 };
 
-/* As struct futex_waitv, which older headers lack. */
-struct ach_waitv {
-	uint64_t value;
-	uint64_t address;
-	uint32_t flags;
-	uint32_t reserved;
-};
-
 #define ACH_CONDEMNED "the channel was condemned"
 #define ACH_HINT_WATCHED 1u	  /* one of those who wait keeps the slice for all */
 #define ACH_SLICE_NS 250000000	  /* how long a waiter trusts its wake-up: see ach_wait.c */
@@ -196,10 +189,10 @@ bool ach_poll_newer(struct ach_handle *h, uint64_t seq);
 bool ach_rest(const ach_channel_t *chan, int64_t for_ns);
 void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns);
 void ach_watch_end(struct ach_handle *h);
-struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq);
-struct ach_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value);
+struct futex_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq);
+struct futex_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value);
 int64_t ach_slice_ns(const struct ach_handle *h);
-void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns);
+void ach_sleep(struct futex_waitv *v, size_t n, int64_t for_ns);
 
 /* ach_fd.c */
 void ach_fd_update(struct ach_handle *h, uint64_t seq);

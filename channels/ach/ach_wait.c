@@ -29,25 +29,17 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_ring.h"
 
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
-
 #define FINISH_LOOK_NS 100000
 #define FINISH_LOOKS 2500
 #define LOOKS 40		  /* before a sleep, of a reader in a stream of messages: 0.5 to 2 us */
 #define POLL_GAP_MAX 127	  /* waits without, after polls in vain */
 #define SLICE_NO_WAITV_NS 1000000 /* before Linux 5.16 one futex can be waited for: poll the others */
-
-#define WAITV_SHARED 2u		  /* FUTEX_32 */
-#define WAITV_PRIVATE (2u | 128u) /* FUTEX_32 | FUTEX_PRIVATE_FLAG */
 
 /* Changes with every ach_cancel of this process, and is part of every sleep on many channels. */
 static _Atomic uint32_t cancel_epoch;
@@ -150,14 +142,14 @@ ACH_HOT void ach_watch_end(struct ach_handle *h)
 	ach_wake(h);
 }
 
-struct ach_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq)
+struct futex_waitv ach_waitv_channel(struct ach_handle *h, uint64_t seq)
 {
-	return (struct ach_waitv){ (uint32_t)seq, (uintptr_t)ach_futex_word(h), WAITV_SHARED, 0 };
+	return (struct futex_waitv){ (uint32_t)seq, (uintptr_t)ach_futex_word(h), FUTEX_32, 0 };
 }
 
-struct ach_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value)
+struct futex_waitv ach_waitv_private(_Atomic uint32_t *word, uint32_t value)
 {
-	return (struct ach_waitv){ value, (uintptr_t)word, WAITV_PRIVATE, 0 };
+	return (struct futex_waitv){ value, (uintptr_t)word, FUTEX_32 | FUTEX_PRIVATE_FLAG, 0 };
 }
 
 int64_t ach_slice_ns(const struct ach_handle *h)
@@ -167,7 +159,7 @@ int64_t ach_slice_ns(const struct ach_handle *h)
 
 /* Sleep until a word is not its value, but for_ns at most.  v[0] is private.
  * Always in CLOCK_MONOTONIC, also towards a deadline in another clock: that one may be stepped meanwhile. */
-void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns)
+void ach_sleep(struct futex_waitv *v, size_t n, int64_t for_ns)
 {
 	int64_t until = ach_now_ns(CLOCK_MONOTONIC) + for_ns;
 	struct timespec ts = { until / 1000000000, until % 1000000000 };
@@ -175,7 +167,7 @@ void ach_sleep(struct ach_waitv *v, size_t n, int64_t for_ns)
 	/* EPERM: a container's filter that does not know the call. */
 	if (syscall(SYS_futex_waitv, v, n, 0, &ts, CLOCK_MONOTONIC) < 0 && (errno == ENOSYS || errno == EPERM)) {
 		ts = (struct timespec){ 0, for_ns < SLICE_NO_WAITV_NS ? for_ns : SLICE_NO_WAITV_NS };
-		ach_futex((_Atomic uint32_t *)(uintptr_t)v[0].address, FUTEX_WAIT_PRIVATE, (uint32_t)v[0].value, &ts);
+		ach_futex((_Atomic uint32_t *)(uintptr_t)v[0].uaddr, FUTEX_WAIT_PRIVATE, (uint32_t)v[0].val, &ts);
 	}
 }
 
@@ -264,7 +256,7 @@ ACH_HOT void ach_wait_newer(struct ach_handle *h, uint64_t seq, int64_t for_ns)
 
 enum ach_status ach_wait_any(ach_channel_t *const chans[], size_t n, const struct timespec *deadline, size_t *which)
 {
-	struct ach_waitv v[ACH_WAIT_ANY_MAX + 1];
+	struct futex_waitv v[ACH_WAIT_ANY_MAX + 1];
 
 	if (!chans || !n || n > ACH_WAIT_ANY_MAX || (deadline && (unsigned long)deadline->tv_nsec > 999999999))
 		return ach_fail(ACH_EINVAL, "ach_wait_any takes 1 to 127 channels and a sound deadline");
