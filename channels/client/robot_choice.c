@@ -1,5 +1,4 @@
 /* robot_choice.c: which robot is meant. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +10,14 @@
 #include "config/base/lines.h"
 #include "config/base/run_record.h"
 
-#define SYSTEM "/run/endplate" /* folders that root has made, or given to their users */
-
 /* ---- folders ---- */
 
-static bool has(const char *folder, const char *name, const char *what)
+static bool has(const char *folder, const char *robot)
 {
-	char path[RUN_PATH_MAX + 64];
+	char path[2 * RUN_PATH_MAX];
 	struct stat st;
 
-	if (!text_is_name(name))
-		return false;
-	snprintf(path, sizeof(path), "%.*s/%.*s/%s", RUN_PATH_MAX, folder, TEXT_NAME_MAX, name, what);
+	snprintf(path, sizeof(path), "%s/%s/.", folder, robot);
 	return !lstat(path, &st);
 }
 
@@ -33,7 +28,7 @@ static bool is_own(const char *robot)
 	char place[RUN_PATH_MAX];
 
 	snprintf(place, sizeof(place), "%s/endplate", user ? user : "");
-	return has(place, robot, ".");
+	return has(place, robot);
 }
 
 /* An ordinary user may be an operator of the system's robot; else the name is that of a robot of his own. */
@@ -48,52 +43,35 @@ int robot_choice_begin(struct robot_choice_asked *asked, const char *robot)
 		return 0;
 	if (!text_is_name(robot))
 		return -EINVAL;
-	snprintf(path, sizeof(path), SYSTEM "/%s", robot);
-	if (!asked->run_given && (has(SYSTEM, robot, ".") || (!lstat(path, &st) && !is_own(robot))))
+	snprintf(path, sizeof(path), RUN_SYSTEM "/%s", robot);
+	if (!asked->run_given && (has(RUN_SYSTEM, robot) || (!lstat(path, &st) && !is_own(robot))))
 		setenv("ENDPLATE_RUN", path, 1);
 	return run_robot(robot);
 }
 
-/* Where robots of the system and of this user have their folders. */
-#define PLACES 2
-struct folder {
-	char path[RUN_PATH_MAX]; /* "": there is none */
-};
-
-static void list_places(struct folder places[PLACES])
-{
-	strcpy(places[0].path, SYSTEM);
-	if (!geteuid() || run_path(places[1].path, NULL, &(struct error_sink){ 0 }))
-		*places[1].path = 0;
-	else
-		*strrchr(places[1].path, '/') = 0;
-}
-
 struct found {
 	int n;
-	char only[RUN_PATH_MAX + 64]; /* the folder of one of them: of the name "robot", if there is one */
+	char only[RUN_PATH_MAX]; /* the folder of one of them: of the name "robot", if there is one */
 	char *names;
 	size_t size;
 };
 
-static void add_robot(struct found *f, const char *place, const char *name)
-{
-	if (!f->n++ || !strcmp(name, "robot"))
-		snprintf(f->only, sizeof(f->only), "%.*s/%.*s", RUN_PATH_MAX, place, TEXT_NAME_MAX, name);
-	lines_append(f->names, f->size, ", ", "%.*s", TEXT_NAME_MAX, name);
-}
-
 /* All robots with that entry in their folder. */
-static void find_robots(struct found *f, const char *place, const char *what)
+static void find_robots(struct found *f, const char *what)
 {
-	DIR *dir = opendir(place);
-	const struct dirent *entry;
+	glob_t folders;
 
-	while (dir && (entry = readdir(dir)))
-		if (has(place, entry->d_name, what))
-			add_robot(f, place, entry->d_name);
-	if (dir)
-		closedir(dir);
+	run_list(&folders, what, geteuid());
+	for (size_t i = 0; i < folders.gl_pathc; i++) {
+		const char *name = strrchr(folders.gl_pathv[i], '/') + 1;
+
+		if (!text_is_name(name))
+			continue;
+		if (!f->n++ || !strcmp(name, "robot"))
+			snprintf(f->only, sizeof(f->only), "%s", folders.gl_pathv[i]);
+		lines_append(f->names, f->size, ", ", "%s", name);
+	}
+	globfree(&folders);
 }
 
 /* Without --robot and $ENDPLATE_RUN: the only robot that runs here, or "robot".  false: there are several, their
@@ -103,15 +81,12 @@ static bool choose(const struct robot_choice_asked *asked, char *names, size_t s
 	/* Those that run; else those that have run and left logs. */
 	static const char *const signs[] = { "control", "log" };
 	struct found found = { .names = names, .size = size };
-	struct folder places[PLACES];
 
 	*names = 0;
 	if (asked->robot || asked->run_given)
 		return true;
-	list_places(places);
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs) && !found.n; i++)
-		for (int j = 0; j < PLACES; j++)
-			find_robots(&found, places[j].path, signs[i]);
+		find_robots(&found, signs[i]);
 	if (found.n > 1 && strcmp(strrchr(found.only, '/'), "/robot") != 0)
 		return false;
 	if (found.n)
@@ -214,19 +189,15 @@ static void add_folder(struct robot_choice *w, const char *path)
 		add(w, saved.name, saved.prefix, saved.channels, path);
 }
 
-static void add_all_in(struct robot_choice *w, const char *folder)
+static void add_all(struct robot_choice *w)
 {
-	char path[RUN_PATH_MAX + 64];
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
+	glob_t folders;
 
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%.*s/%.*s", RUN_PATH_MAX, folder, TEXT_NAME_MAX, entry->d_name);
-		if (text_is_name(entry->d_name))
-			add_folder(w, path);
-	}
-	if (dir)
-		closedir(dir);
+	run_list(&folders, ".", geteuid());
+	for (size_t i = 0; i < folders.gl_pathc; i++)
+		if (text_is_name(strrchr(folders.gl_pathv[i], '/') + 1))
+			add_folder(w, folders.gl_pathv[i]);
+	globfree(&folders);
 }
 
 /* The folder that --robot names, which $ENDPLATE_RUN hides. */
@@ -244,16 +215,13 @@ void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choic
 {
 	const char *channels = getenv("ACH_DIR");
 	char path[RUN_PATH_MAX], names[128];
-	struct folder places[PLACES];
 	struct run_record saved;
 
 	memset(w, 0, sizeof(*w));
 	*path = 0;
 	if (!choose(asked, names, sizeof(names))) {
 		snprintf(w->doubt, sizeof(w->doubt), "which robot was not said, and there are %s", names);
-		list_places(places);
-		for (int i = 0; i < PLACES; i++)
-			add_all_in(w, places[i].path);
+		add_all(w);
 	} else if (!run_path(path, NULL, &(struct error_sink){ 0 }) &&
 		   !run_record_read(path, &saved, &(struct error_sink){ 0 })) {
 		add(w, saved.name, saved.prefix, saved.channels, path);

@@ -38,7 +38,7 @@ int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *error
 	if (set && *set)
 		n = snprintf(path, RUN_PATH_MAX, "%s%s%s", set, slash, rest);
 	else if (geteuid() == 0)
-		n = snprintf(path, RUN_PATH_MAX, "/run/endplate/%s%s%s", robot_name, slash, rest);
+		n = snprintf(path, RUN_PATH_MAX, RUN_SYSTEM "/%s%s%s", robot_name, slash, rest);
 	else if (user && *user)
 		n = snprintf(path, RUN_PATH_MAX, "%s/endplate/%s%s%s", user, robot_name, slash, rest);
 	else
@@ -49,6 +49,21 @@ int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *error
 		return 0;
 	return error_refuse(errors, -ENAMETOOLONG, "the path of %s is too long: set ENDPLATE_RUN to a shorter one",
 			    text_quote(quoted, rest));
+}
+
+void run_list(glob_t *folders, const char *what, bool users)
+{
+	const char *user = getenv("XDG_RUNTIME_DIR");
+	char pattern[RUN_PATH_MAX];
+
+	*folders = (glob_t){ 0 };
+	snprintf(pattern, sizeof(pattern), RUN_SYSTEM "/*/%s", what);
+	glob(pattern, 0, NULL, folders);
+	snprintf(pattern, sizeof(pattern), "%s/endplate/*/%s", user ? user : "", what);
+	if (users && user && *user)
+		glob(pattern, GLOB_APPEND, NULL, folders);
+	for (size_t i = 0; i < folders->gl_pathc; i++)
+		*strrchr(folders->gl_pathv[i], '/') = 0;
 }
 
 int run_folder(const char *name, struct error_sink *errors)
