@@ -73,37 +73,12 @@ static int end_init(struct endplate_end *end, const struct endplate *robot, cons
 	return port_name(end->name, channel);
 }
 
-int endplate_end_status(enum ach_status status)
-{
-	switch (status) {
-	case ACH_OK:
-		return 0;
-	case ACH_ENOENT:
-		return -ENOENT;
-	case ACH_EACCES:
-		return -EACCES;
-	case ACH_TIMEOUT:
-		return -ETIMEDOUT;
-	default:
-		return -EIO;
-	}
-}
-
 void endplate_end_close(struct endplate_end *end, int status)
 {
 	if (end->open)
 		ach_close(&end->chan);
 	end->open = false;
 	end->status = status;
-}
-
-/* A channel that another user has made is refused. */
-static void open_end(struct endplate_end *end)
-{
-	end->status = endplate_end_status(port_attach(&end->chan, end->name, end->owner, end->mode_max));
-	end->open = !end->status;
-	if (end->open)
-		robot_choice_clock(); /* of a robot that was started after this program */
 }
 
 int endplate_end_reopen(struct endplate_end *end, int64_t now_ns)
@@ -113,8 +88,12 @@ int endplate_end_reopen(struct endplate_end *end, int64_t now_ns)
 	end->look_ns = now_ns + (end->open && end->mode_max & S_IWGRP ? REF_LOOK_NS : LOOK_NS);
 	if (end->open && port_is_gone(&end->chan))
 		endplate_end_close(end, -ENOENT);
-	if (!end->open)
-		open_end(end);
+	if (!end->open) {
+		end->status = port_error(port_attach(&end->chan, end->name, end->owner, end->mode_max));
+		end->open = !end->status;
+		if (end->open)
+			robot_choice_clock(); /* of a robot that was started after this program */
+	}
 	return end->status;
 }
 

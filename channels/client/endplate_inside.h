@@ -25,7 +25,6 @@ struct endplate_end {
 void endplate_end_close(struct endplate_end *end, int status);
 /* Opens the channel, and reopens one that was removed, if it is time for that.  0, or why it is not open. */
 int endplate_end_reopen(struct endplate_end *end, int64_t now_ns);
-int endplate_end_status(enum ach_status status);
 
 struct endplate_device {
 	struct endplate_device *next;

@@ -118,7 +118,7 @@ static int read_newest(struct endplate_device *d, void *msg, size_t size, size_t
 		endplate_end_reopen(end, v->now_ns);
 		return -EPROTO;
 	default:
-		endplate_end_close(end, endplate_end_status(status));
+		endplate_end_close(end, port_error(status));
 		return end->status;
 	}
 }
@@ -169,7 +169,7 @@ int endplate_peek_front(struct endplate_device *d, struct endplate_front *front,
 	for (int i = 0; i < 3; i++) {
 		status = ach_peek(&d->state.chan, &inside, &len, NULL, ACH_O_LAST | ACH_O_COPY);
 		if (status != ACH_OK && status != ACH_MISSED_FRAME)
-			return status == ACH_EAGAIN ? -ENODATA : endplate_end_status(status);
+			return status == ACH_EAGAIN ? -ENODATA : port_error(status);
 		if (len < sizeof(*front))
 			return -EPROTO;
 		memcpy(front, inside, sizeof(*front));
@@ -254,5 +254,5 @@ int endplate_put(struct endplate_device *d, void *ref, size_t size, int64_t vali
 	put = ach_put(&d->ref.chan, ref, size);
 	if (put == ACH_CORRUPT)
 		endplate_end_close(&d->ref, -EIO);
-	return endplate_end_status(put);
+	return port_error(put);
 }

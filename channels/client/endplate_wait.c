@@ -36,7 +36,7 @@ static void read_clock(struct endplate *r, int64_t now_ns)
 	} else if (status == ACH_EAGAIN || status == ACH_OVERFLOW) {
 		endplate_end_reopen(&r->clock, now_ns);
 	} else {
-		endplate_end_close(&r->clock, endplate_end_status(status));
+		endplate_end_close(&r->clock, port_error(status));
 	}
 }
 

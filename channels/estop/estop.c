@@ -80,9 +80,7 @@ static int error_of(const struct estop *e)
 {
 	for (unsigned int i = 0; i < ESTOP_CHANNELS; i++)
 		if (!e->channel[i].open)
-			return e->channel[i].status == ACH_ENOENT   ? -ENOENT
-			       : e->channel[i].status == ACH_EACCES ? -EACCES
-								    : -EIO;
+			return port_error(e->channel[i].status);
 	return 0;
 }
 

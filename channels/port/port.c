@@ -62,6 +62,22 @@ enum ach_status port_attach(ach_channel_t *chan, const char *name, uid_t owner, 
 	return ach_open(chan, name, &attr);
 }
 
+int port_error(enum ach_status status)
+{
+	switch (status) {
+	case ACH_OK:
+		return 0;
+	case ACH_ENOENT:
+		return -ENOENT;
+	case ACH_EACCES:
+		return -EACCES;
+	case ACH_TIMEOUT:
+		return -ETIMEDOUT;
+	default:
+		return -EIO;
+	}
+}
+
 bool port_is_gone(const ach_channel_t *chan)
 {
 	int unlinked;

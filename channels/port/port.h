@@ -32,6 +32,7 @@ struct port {
 
 /* Opens a channel of that owner, or root's, that grants no other user more than mode; a put waits for PORT_PUT_NS. */
 enum ach_status port_attach(ach_channel_t *chan, const char *name, uid_t owner, mode_t mode);
+int port_error(enum ach_status status); /* 0, -ENOENT, -EACCES, -ETIMEDOUT, else -EIO */
 /* Was its file removed, or replaced? */
 bool port_is_gone(const ach_channel_t *chan);
 
