@@ -8,7 +8,6 @@
 
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
-#include "config/base/utf8.h"
 
 #define JITTER_NS (NOTIFY_PERIOD_NS / 10)
 #define BEATING_NS (2 * NOTIFY_PERIOD_NS) /* since the last beat: another one will come */
@@ -144,12 +143,17 @@ int notify_stopping(struct notify *n)
 	return send_all(n, 0);
 }
 
+/* Cut at the end of a character: of UTF-8 too. */
 static void status_copy(char to[NOTIFY_STATUS_MAX], const char *text)
 {
-	if (snprintf(to, NOTIFY_STATUS_MAX, "%s", text) >= NOTIFY_STATUS_MAX)
-		utf8_mend(to);
-	for (char *c = to; *c; c++)
-		*c = (unsigned char)*c < ' ' || *c == 0x7F ? ' ' : *c;
+	size_t len = strnlen(text, NOTIFY_STATUS_MAX);
+
+	if (len == NOTIFY_STATUS_MAX)
+		for (len--; len && ((unsigned char)text[len] & 0xC0) == 0x80;)
+			len--;
+	for (size_t i = 0; i < len; i++)
+		to[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7F ? ' ' : text[i];
+	to[len] = 0;
 }
 
 int notify_status(struct notify *n, int64_t now_ns, const char *text)
