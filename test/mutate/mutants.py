@@ -31,6 +31,7 @@ TYPES = {"void", "char", "short", "int", "long", "float", "double", "signed", "u
          "_Static_assert", "typedef", "inline"}
 KEYWORDS = {"return", "case", "else", "do", "sizeof", "goto"}  # no left side of an operator
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
+ENDS = ASSIGN | {",", ";", "{", "}", "?", ":", "&&", "||", "<", "<=", ">", ">=", "==", "!=", "return"}  # of an operand
 CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -136,9 +137,13 @@ class Source:
         before = self.text(i - 1)
         return before not in ("(", "=") and (self.text(i) in TYPES or self.text(i).endswith("_t")) and i < end
 
+    def is_descriptor_bound(self, i):
+        """Is the number at i the 0 of "fd < 0"?  1 is standard output, which no test has closed."""
+        return self.text(i) == "0" and self.text(i - 1) in ("<", ">=") and self.text(i - 2).endswith("fd")
+
     def token(self, i):
         t = self.tokens[i]
-        if t.kind == "number" and not self.is_array_size(i):
+        if t.kind == "number" and not self.is_array_size(i) and not self.is_descriptor_bound(i):
             for new in numbers(t.text):
                 self.replace(i, new)
         elif t.kind == "char":
@@ -148,9 +153,34 @@ class Source:
         elif t.kind == "op":
             self.operator(i)
 
+    def operand(self, i, step):
+        """The tokens of the operand that begins, or with step -1 ends, at i; and where the next one is."""
+        found, depth = [], 0
+        opening, closing = (("(", "["), (")", "]"))[::step]
+        while self.text(i) and (depth or self.text(i) not in ENDS and self.text(i) not in closing):
+            depth += (self.text(i) in opening) - (self.text(i) in closing)
+            found.append(self.text(i))
+            i += step
+        return found[::step], i
+
+    def is_choice(self, i):
+        """Is the comparison at i that of "a < b ? a : b" or "if (a < b) a = b;"?  Equal ones may be either."""
+        left, before = self.operand(i - 1, -1)
+        right, after = self.operand(i + 1, 1)
+        between = {"?": ":", ")": "="}.get(self.text(after))
+        if not between or between == "=" and self.text(before - 1) != "if":
+            return False
+        first, at = self.operand(after + 1, 1)
+        second, end = self.operand(at + 1, 1)
+        return self.text(at) == between and self.text(end) in (";", ",", ")") and \
+            (first, second) in ((left, right), (right, left))
+
     def operator(self, i):
         t = self.tokens[i]
         for new in OPERATORS.get(t.text, []):
+            if new in (t.text + "=", t.text[0]) and t.text[0] in "<>" and (
+                    self.is_choice(i) or self.text(i - 1).endswith("fd") and self.text(i + 1) == "0"):
+                continue  # 0 is standard input
             self.replace(i, new)
         if t.text in BINARY and self.has_left_side(i):
             if t.text != "*" or not self.is_declarator(i):

@@ -85,10 +85,18 @@ lib_case "not" expression '!a' 'a'
 lib_case "truth" expression 'true' 'false'
 lib_case "errors" expression '-EINVAL' '0' '-EXFULL'
 lib_case "a choice" expression 'a ? *b : a' '!(a) ? *b : a'
+lib_case "the greater of two: equal ones are the same" expression 'a[1] > f(2) ? a[1] : f(2)' \
+	'a[1] <= f(2) ? a[1] : f(2)' 'a[0] > f(2) ? a[1] : f(2)' 'a[1] > f(3) ? a[1] : f(2)' \
+	'a[1] > f(2) ? a[0] : f(2)' 'a[1] > f(2) ? a[1] : f(3)'
+lib_case "one of two that is not compared" expression 'a < b ? a : c' 'a <= b ? a : c' 'a >= b ? a : c'
+lib_case "a descriptor" expression 'fd < 0' 'fd >= 0'
 lib_case "strings stay" expression '"1 < 2 && x"'
 lib_case "an assignment" statement 'a = f;' ';'
 lib_case "an assignment of a sum" statement 'a += f;' 'a -= f;' ';'
 lib_case "a count" statement 'a++;' 'a--;' ';'
+lib_case "the least so far" statement 'if (a < b->c) b->c = a;' 'if (a >= b->c) b->c = a;' 'if (a < b->c) ;'
+lib_case "a bound that is not assigned" statement 'if (a < b) b = c;' 'if (a <= b) b = c;' 'if (a >= b) b = c;' \
+	'if (a < b) ;'
 lib_case "a call" statement 'if (a) g(a);' 'if (!(a)) g(a);' 'if (a) ;'
 lib_case "a loop" statement 'for (;a;) continue;' 'for (;!(a);) continue;' 'for (;a;) ;'
 lib_case "a return" statement 'while (a) return;' 'while (!(a)) return;' 'while (a) ;'
