@@ -23,12 +23,12 @@ static struct cell cells[LINES_MAX][COLUMNS_MAX];
 struct frame {
 	const struct plot_picture *p;
 	bool moving;
-	int columns, lines;    /* of the whole */
-	int width, height;     /* of the drawing, in cells */
-	int dots_x, dots_y;    /* in a cell */
-	int label;	       /* columns of the numbers at the left */
-	double step;	       /* between them */
-	int64_t bin_ns, right; /* the bin at the right edge */
+	int columns;	    /* of the whole */
+	int width, height;  /* of the drawing, in cells */
+	int dots_x, dots_y; /* in a cell */
+	int label;	    /* columns of the numbers at the left */
+	double step;	    /* between them */
+	int64_t right;	    /* the bin at the right edge */
 };
 
 /* ---- values ---- */
@@ -381,17 +381,17 @@ static int legend(const struct frame *f, bool print)
 
 void plot_draw(struct plot_picture *p, int64_t now_ns, int columns, int lines, bool moving)
 {
-	struct frame f = { .p = p, .moving = moving, .bin_ns = bin_ns(p), .right = now_ns / bin_ns(p) };
+	struct frame f = { .p = p, .moving = moving, .right = now_ns / bin_ns(p) };
 	const char *unit = common_unit(p);
 	int head;
 
 	/* Not the last column: the cursor stays on it, and what clears the rest of the line would clear it. */
 	f.columns = columns < 31 ? 30 : columns > COLUMNS_MAX ? COLUMNS_MAX : columns - 1;
-	f.lines = lines > LINES_MAX ? LINES_MAX : lines;
+	lines = lines > LINES_MAX ? LINES_MAX : lines;
 	f.dots_x = p->ascii ? 1 : 2;
 	f.dots_y = p->ascii ? 1 : 4;
 	head = 2 + legend(&f, false); /* title, legend, unit */
-	f.height = f.lines - head - 2 < 4 ? 4 : f.lines - head - 2;
+	f.height = lines - head - 2 < 4 ? 4 : lines - head - 2;
 	scale(p, &f);
 	measure_labels(&f);
 	f.width = f.columns - f.label - 2 - (p->n > 1);

@@ -113,13 +113,23 @@ static int put_once(struct put *put)
 	return chan_refused(put->name, status);
 }
 
+/* Twice a second: was the channel removed? */
+static bool was_removed(struct put *put)
+{
+	int unlinked = 0;
+
+	if (clock_own_ns() < put->check_ns)
+		return false;
+	put->check_ns = clock_own_ns() + PUT_CHECK_NS;
+	return ach_unlinked(&put->chan, &unlinked) != ACH_OK || unlinked;
+}
+
 /* A robot that is started again has made another channel. */
 static void follow_channel(struct put *put)
 {
 	ach_channel_t chan;
-	int unlinked = 0;
 
-	if ((ach_unlinked(&put->chan, &unlinked) == ACH_OK && !unlinked) || ach_open(&chan, put->name, NULL) != ACH_OK)
+	if (!was_removed(put) || ach_open(&chan, put->name, NULL) != ACH_OK)
 		return;
 	ach_close(&put->chan);
 	put->chan = chan;
@@ -131,7 +141,6 @@ static int put_again(struct put *put)
 	struct clock_fd stop = { .fd = clock_stop_fd(), .events = POLLIN };
 	int64_t period = (int64_t)(1e9 / put->hz), start = clock_now_ns(), next = start;
 	int64_t end = put->for_ns ? start + put->for_ns : CLOCK_NEVER, jumped = clock_jumped_ns();
-	int64_t check = clock_own_ns() + PUT_CHECK_NS;
 
 	while (next < end) {
 		int64_t now;
@@ -141,10 +150,7 @@ static int put_again(struct put *put)
 			return ready < 0 ? tool_fail("cannot wait: %s", strerror(-ready)) : 0;
 		now = clock_now_ns();
 		if (clock_is_due(next, now, period)) {
-			if (clock_own_ns() >= check) {
-				check = clock_own_ns() + PUT_CHECK_NS;
-				follow_channel(put);
-			}
+			follow_channel(put);
 			if (put_once(put))
 				return TOOL_FAILED;
 			next = now < next ? now + period : next + period;
@@ -158,20 +164,10 @@ static int put_again(struct put *put)
 	return 0;
 }
 
-static int was_removed(struct put *put)
-{
-	int unlinked = 0;
-
-	if (ach_unlinked(&put->chan, &unlinked) == ACH_OK && !unlinked)
-		return 0;
-	return tool_fail("%s was removed", put->name);
-}
-
 /* Each line of standard input as it comes.  A wrong line is skipped, and the status is 1 then. */
 static int put_lines(struct put *put)
 {
 	struct put_lines lines = { 0 };
-	int64_t check_ns = clock_own_ns() + PUT_CHECK_NS;
 	int r, status = 0;
 	char *line;
 	size_t len;
@@ -187,10 +183,8 @@ static int put_lines(struct put *put)
 		put->len = put->type->body->size;
 		fill_in_once(put);
 		status = put_once(put);
-		if (!status && clock_own_ns() >= check_ns) {
-			check_ns = clock_own_ns() + PUT_CHECK_NS;
-			status = was_removed(put);
-		}
+		if (!status && was_removed(put))
+			status = tool_fail("%s was removed", put->name);
 	}
 	free(lines.in.buf);
 	if (!status && !r && !put->bad_lines && !put->has_sequence && !tool_stopped())
@@ -275,6 +269,7 @@ static int run(void *values, int argc, char **argv)
 	put->name = argv[0];
 	if (open_channel(put))
 		return TOOL_FAILED;
+	put->check_ns = clock_own_ns() + PUT_CHECK_NS;
 	status = publish(put);
 	free(put->bytes);
 	free(put->input);

@@ -16,6 +16,7 @@ struct put {
 
 	const char *name; /* of the channel */
 	ach_channel_t chan;
+	int64_t check_ns; /* when to look again whether it was removed */
 	int64_t valid_ns, for_ns;
 	const struct msg_type *type; /* NULL: raw bytes */
 	const struct msg_type *kept; /* that the channel is for; NULL: several, or unknown */
