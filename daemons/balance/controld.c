@@ -4,14 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/client/endplate.h"
 #include "daemons/balance/control_motion.h"
-#include "daemons/drv/drv.h"
-#include "daemons/drv/drv_unheard.h"
+#include "daemons/drv/drv_output.h"
 
-#define SILENT "silent" /* the fault */
-#define VALID_TICKS 4	/* of the driver, which takes references for five */
-#define DOUBTS (ENDPLATE_RESTARTED | ENDPLATE_SILENT | ENDPLATE_OLD | ENDPLATE_NOT_UP)
+#define VALID_TICKS 4 /* of the driver, which takes references for five */
 
 /* ---- settings ---- */
 
@@ -58,11 +54,8 @@ struct controld {
 	struct control_motion motion;
 	struct control_command first; /* stop: there is none, or it was carried out */
 	unsigned int joint;
-	struct endplate *robot;
-	struct endplate_device *device;
+	struct drv_output output;
 	struct msg_joint_state state;
-	struct endplate_view view;
-	bool seen; /* the state, in this tick */
 };
 
 /* ---- before the loop ---- */
@@ -70,40 +63,30 @@ struct controld {
 static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct controld *c = self;
-	char channel[2 * MSG_NAME_SIZE];
 
 	if (drv_robot(drv))
 		c->limited = robot_device(drv_robot(drv), c->settings.device);
-	if (drv_robot(drv) && !c->limited)
-		error_add(errors, "device: there is no device %s in the robot file", c->settings.device);
+	c->output.name = c->settings.device;
+	c->output.source = c->settings.source;
+	drv_output_declare(&c->output, drv, "device", errors);
 	if (!c->settings.sign)
 		error_add(errors, "sign: 0 is neither 1 nor -1");
 	if (strcmp(c->settings.first, "none") != 0)
 		read_first(&c->first, c->settings.first);
-	snprintf(channel, sizeof(channel), "%s-ref", c->settings.device);
-	if (!strcmp(c->settings.source, "none"))
-		drv_add_claim(drv, DRV_CHANNEL, channel, errors);
 	return errors->count ? -EINVAL : 0;
 }
 
 static int open_device(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct controld *c = self;
-	int status = endplate_open(&c->robot, NULL);
 
 	(void)drv;
-	if (!status)
-		status = endplate_device_open(c->robot, c->settings.device, msg_joint_state_number, &c->device);
-	if (!status && strcmp(c->settings.source, "none") != 0)
-		status = endplate_source(c->device, c->settings.source);
-	if (status)
-		error_add(errors, "%s: %s", endplate_strerror(status), endplate_errstr());
-	return status;
+	return drv_output_open(&c->output, msg_joint_state_number, errors);
 }
 
 static void close_device(void *self)
 {
-	endplate_close(((struct controld *)self)->robot);
+	endplate_close(((struct controld *)self)->output.robot);
 }
 
 /* ---- commands ---- */
@@ -201,18 +184,12 @@ static int request(void *self, struct drv *drv, uint32_t handle, const struct ms
 
 static void put(struct controld *c, struct drv *drv)
 {
-	const int64_t valid_ns = VALID_TICKS * c->state.common.period_ns;
 	struct msg_joint_ref ref = { .count = c->state.count };
-	int status;
 
 	ref.mode[c->joint] = MSG_MODE_POSITION;
 	ref.position[c->joint] = c->motion.position_rad;
 	ref.velocity[c->joint] = c->motion.velocity_rad_s;
-	status = endplate_put(c->device, &ref, sizeof(ref),
-			      valid_ns < ENDPLATE_VALID_MAX_NS ? valid_ns : ENDPLATE_VALID_MAX_NS);
-	if (status == -ENOENT || status == -EACCES || status == -EIO)
-		drv_event(drv, MSG_SEVERITY_WARNING, "put", "unable to put references for %s: %s", c->settings.device,
-			  endplate_strerror(status));
+	drv_output_put(&c->output, drv, &ref, sizeof(ref), VALID_TICKS * c->state.common.period_ns);
 }
 
 static void obey(struct controld *c, struct drv *drv, const struct drv_orders *orders)
@@ -228,7 +205,7 @@ static void begin_first(struct controld *c, struct drv *drv, const struct drv_or
 {
 	struct control_command command = c->first;
 
-	if (c->first.verb == CONTROL_STOP || orders->level != MSG_LEVEL_RUN || !c->view.follows)
+	if (c->first.verb == CONTROL_STOP || orders->level != MSG_LEVEL_RUN || !c->output.view.follows)
 		return;
 	c->first.verb = CONTROL_STOP;
 	if (begin(c, drv, &command, orders->now_ns))
@@ -240,12 +217,8 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	struct controld *c = self;
 	bool follows;
 
-	c->seen = !endplate_state(c->device, &c->state, sizeof(c->state), &c->view);
-	follows = c->seen && c->view.follows && !(c->view.doubts & DOUBTS);
-	if (c->seen && !unheard(drv, &c->view))
-		drv_fault_clear(drv, DRV_ALL, SILENT);
-	else
-		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", c->settings.device);
+	drv_output_read(&c->output, drv, &c->state, sizeof(c->state));
+	follows = drv_output_follows(&c->output);
 	obey(c, drv, orders);
 	if (follows)
 		begin_first(c, drv, orders);
@@ -262,7 +235,7 @@ static enum drv_step start(void *self, struct drv *drv, const struct drv_orders 
 	if (drv_previous(drv)) /* nothing begins again by itself */
 		c->first.verb = CONTROL_STOP;
 	tick(self, drv, orders);
-	return c->seen && !(c->view.doubts & ENDPLATE_SILENT) ? DRV_DONE : DRV_AGAIN;
+	return drv_output_step(&c->output);
 }
 
 /* What it commands; NaN for a joint that it does not move. */
@@ -284,7 +257,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 		s->status[i] = moves ? MSG_JOINT_MOVING : 0;
 		s->age_ns[i] = moves ? 0 : INT64_MAX;
 	}
-	return c->seen ? now_ns : 0;
+	return c->output.seen ? now_ns : 0;
 }
 
 static const struct drv_driver driver = {

@@ -3,14 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "channels/client/endplate.h"
 #include "channels/clock/vt_clock.h"
 #include "channels/msg/msg.h"
-#include "daemons/drv/drv.h"
-#include "daemons/drv/drv_unheard.h"
+#include "daemons/drv/drv_output.h"
 #include "daemons/drv/refmux.h"
-
-#define SILENT "silent" /* the fault */
 
 /* ---- settings ---- */
 
@@ -45,10 +41,7 @@ struct refmuxd {
 	struct refmuxd_settings settings; /* first: the loop fills them in */
 	struct refmux mux;
 	struct ref_layout layout;
-	struct endplate *robot;
-	struct endplate_device *output;
-	struct endplate_view view;
-	bool seen; /* the output's state, in this tick */
+	struct drv_output output;
 	int in_charge;
 	union {
 		struct msg_joint_state joints;
@@ -70,8 +63,9 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 	const enum msg_number ref = types[m->settings.type].ref;
 	char channel[3 * MSG_NAME_SIZE];
 
-	if (drv_robot(drv) && !robot_device(drv_robot(drv), m->settings.output))
-		error_add(errors, "output: there is no device %s in the robot file", m->settings.output);
+	m->output.name = m->settings.output;
+	m->output.source = "none";
+	drv_output_declare(&m->output, drv, "output", errors);
 	refmux_sources(&m->mux, m->settings.sources);
 	m->mux.by_joint = ref == msg_joint_ref_number;
 	m->in_charge = REFMUX_NONE;
@@ -80,43 +74,36 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 		snprintf(channel, sizeof(channel), "%s.%s-ref", m->settings.output, m->mux.sources[i].name);
 		drv_add_input(drv, channel, ref, errors);
 	}
-	snprintf(channel, sizeof(channel), "%s-ref", m->settings.output);
-	drv_add_claim(drv, DRV_CHANNEL, channel, errors);
 	return errors->count ? -EINVAL : 0;
 }
 
 static int open_output(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct refmuxd *m = self;
-	int status = endplate_open(&m->robot, NULL);
 
 	(void)drv;
-	if (!status)
-		status = endplate_device_open(m->robot, m->settings.output, types[m->settings.type].state, &m->output);
-	if (status)
-		error_add(errors, "%s: %s", endplate_strerror(status), endplate_errstr());
-	return status;
+	return drv_output_open(&m->output, types[m->settings.type].state, errors);
 }
 
 static void close_output(void *self)
 {
-	endplate_close(((struct refmuxd *)self)->robot);
+	endplate_close(((struct refmuxd *)self)->output.robot);
 }
 
 /* ---- in a tick ---- */
 
-static void read_driver_state(struct refmuxd *m)
+static void read_driver_state(struct refmuxd *m, struct drv *drv)
 {
 	uint32_t count = 0;
 
-	m->seen = !endplate_state(m->output, &m->state, size_of(types[m->settings.type].state), &m->view);
-	if (!m->seen)
+	drv_output_read(&m->output, drv, &m->state, size_of(types[m->settings.type].state));
+	if (!m->output.seen)
 		return;
 	if (m->mux.by_joint)
 		count = m->state.joints.count;
 	else if (types[m->settings.type].state == msg_gripper_state_number)
 		count = m->state.gripper.count;
-	refmux_output(&m->mux, m->view.incarnation, count);
+	refmux_output(&m->mux, m->output.view.incarnation, count);
 }
 
 static void take_sources(struct refmuxd *m, struct drv *drv, int64_t now_ns)
@@ -138,8 +125,8 @@ static void take_sources(struct refmuxd *m, struct drv *drv, int64_t now_ns)
 
 static void put(struct refmuxd *m, struct drv *drv, union refmux_ref *ref, int64_t now_ns)
 {
-	const int status =
-		endplate_put(m->output, ref, size_of(types[m->settings.type].ref), ref->header.valid_until_ns - now_ns);
+	const int status = endplate_put(m->output.device, ref, size_of(types[m->settings.type].ref),
+					ref->header.valid_until_ns - now_ns);
 
 	if (status == -EACCES || status == -EIO || status == -ETIMEDOUT)
 		drv_event(drv, MSG_SEVERITY_WARNING, "put", "%s-ref: %s", m->settings.output,
@@ -160,14 +147,10 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	struct refmuxd *m = self;
 	union refmux_ref ref;
 
-	read_driver_state(m);
-	if (m->seen && !unheard(drv, &m->view))
-		drv_fault_clear(drv, DRV_ALL, SILENT);
-	else
-		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", m->settings.output);
-	if (m->seen)
+	read_driver_state(m, drv);
+	if (m->output.seen)
 		take_sources(m, drv, orders->now_ns);
-	if (refmux_choose(&m->mux, &ref, orders->now_ns, drv_period_ns(drv)) && m->seen)
+	if (refmux_choose(&m->mux, &ref, orders->now_ns, drv_period_ns(drv)) && m->output.seen)
 		put(m, drv, &ref, orders->now_ns);
 	report(m, drv);
 	drv_complete(drv);
@@ -175,10 +158,8 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)
 {
-	struct refmuxd *m = self;
-
 	tick(self, drv, orders);
-	return m->seen && !(m->view.doubts & ENDPLATE_SILENT) ? DRV_DONE : DRV_AGAIN;
+	return drv_output_step(&((struct refmuxd *)self)->output);
 }
 
 static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
@@ -204,7 +185,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	}
 	s->joint_count = m->mux.by_joint ? m->mux.count : 0;
 	memcpy(s->author, m->mux.author, sizeof(s->author));
-	return m->seen ? now_ns : 0;
+	return m->output.seen ? now_ns : 0;
 }
 
 static const struct drv_driver driver = {

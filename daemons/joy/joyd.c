@@ -6,16 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels/client/endplate.h"
-#include "daemons/drv/drv.h"
-#include "daemons/drv/drv_unheard.h"
+#include "daemons/drv/drv_output.h"
 #include "daemons/joy/joy_device.h"
 
-#define SILENT "silent" /* the fault */
 #define RETRY_NS 1000000000
 #define OWN_TICKS 3    /* validity of a reference, in ticks of joyd */
 #define DEVICE_TICKS 4 /* and of the device, which takes references for five */
-#define DOUBTS (ENDPLATE_RESTARTED | ENDPLATE_SILENT | ENDPLATE_OLD | ENDPLATE_NOT_UP)
 
 /* ---- settings ---- */
 
@@ -125,10 +121,7 @@ struct joyd {
 	double command[JOY_AXES_MAX];
 	bool put; /* a reference in the last tick: it has to be taken back */
 	uint64_t puts;
-	struct endplate *robot;
-	struct endplate_device *output;
-	struct endplate_view view;
-	bool seen; /* the output's state, in this tick */
+	struct drv_output output;
 	union {
 		struct msg_joint_state joints;
 		struct msg_balance_state balance;
@@ -149,10 +142,10 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct joyd *j = self;
 	const struct joyd_settings *s = &j->settings;
-	char channel[2 * MSG_NAME_SIZE];
 
-	if (drv_robot(drv) && !robot_device(drv_robot(drv), s->output))
-		error_add(errors, "output: there is no device %s in the robot file", s->output);
+	j->output.name = s->output;
+	j->output.source = s->source;
+	drv_output_declare(&j->output, drv, "output", errors);
 	if (s->frozen_ns < 2 * drv_period_ns(drv))
 		error_add(errors, "frozen: it must be at least two ticks");
 	j->joy.rules = (struct joy_rules){
@@ -167,30 +160,16 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 	if (j->joy.rules.deadman == j->joy.rules.stop)
 		error_add(errors, "stop: %s is the dead-man switch already", s->stop);
 	plan_axes(j, errors);
-	snprintf(channel, sizeof(channel), "%s-ref", s->output);
-	if (!strcmp(s->source, "none"))
-		drv_add_claim(drv, DRV_CHANNEL, channel, errors);
 	return errors->count ? -EINVAL : 0;
-}
-
-static enum msg_number out_type(const struct joyd *j)
-{
-	return j->settings.type == JOINT ? msg_joint_state_number : msg_balance_state_number;
 }
 
 static int open_output(void *self, struct drv *drv, struct error_sink *errors)
 {
 	struct joyd *j = self;
-	int status = endplate_open(&j->robot, NULL);
 
 	(void)drv;
-	if (!status)
-		status = endplate_device_open(j->robot, j->settings.output, out_type(j), &j->output);
-	if (!status && strcmp(j->settings.source, "none") != 0)
-		status = endplate_source(j->output, j->settings.source);
-	if (status)
-		error_add(errors, "%s: %s", endplate_strerror(status), endplate_errstr());
-	return status;
+	return drv_output_open(&j->output,
+			       j->settings.type == JOINT ? msg_joint_state_number : msg_balance_state_number, errors);
 }
 
 static void close_all(void *self)
@@ -198,7 +177,7 @@ static void close_all(void *self)
 	struct joyd *j = self;
 
 	joy_device_close(j->device);
-	endplate_close(j->robot);
+	endplate_close(j->output.robot);
 }
 
 /* ---- the joystick ---- */
@@ -245,7 +224,7 @@ static void raise_if_asked(struct joyd *j, struct drv *drv, const struct drv_ord
 
 	if (!joy_stop_asked(&j->joy) || orders->level >= level)
 		return;
-	if (endplate_raise(j->robot, level, "the stop button of the joystick"))
+	if (endplate_raise(j->output.robot, level, "the stop button of the joystick"))
 		drv_event(drv, MSG_SEVERITY_ERROR, "raise", "unable to raise the e-stop");
 }
 
@@ -273,7 +252,7 @@ static void command_balance(const struct joyd *j, struct msg_balance_ref *ref)
 
 /* active false: nothing is asked for, for one tick, in the place of what was asked for before.  So refmuxd passes on to
  * the next source at its next tick, and does not wait until the last reference expires. */
-static int put(struct joyd *j, int64_t tick_ns, bool active)
+static int put(struct joyd *j, struct drv *drv, bool active)
 {
 	union {
 		struct msg_joint_ref joints;
@@ -281,34 +260,26 @@ static int put(struct joyd *j, int64_t tick_ns, bool active)
 	} ref = { 0 };
 	const int64_t theirs_ns =
 		DEVICE_TICKS * j->out.joints.common.period_ns; /* every state has it in the same place */
-	int64_t valid_ns = active ? OWN_TICKS * tick_ns : tick_ns;
+	int64_t valid_ns = (active ? OWN_TICKS : 1) * drv_period_ns(drv);
 
-	if (valid_ns > theirs_ns && theirs_ns > 0)
-		valid_ns = theirs_ns;
-	if (valid_ns > ENDPLATE_VALID_MAX_NS)
-		valid_ns = ENDPLATE_VALID_MAX_NS;
+	if (theirs_ns > 0)
+		valid_ns = num_min(valid_ns, theirs_ns);
 	if (j->settings.type == JOINT)
 		command_joints(j, &ref.joints, active);
 	else
 		command_balance(j, &ref.balance);
-	return endplate_put(j->output, &ref, j->settings.type == JOINT ? sizeof(ref.joints) : sizeof(ref.balance),
-			    valid_ns);
+	return drv_output_put(&j->output, drv, &ref,
+			      j->settings.type == JOINT ? sizeof(ref.joints) : sizeof(ref.balance), valid_ns);
 }
 
 static void send(struct joyd *j, struct drv *drv)
 {
-	const bool follows = j->seen && j->view.follows && !(j->view.doubts & DOUBTS);
-	const bool active = j->state == JOY_ACTIVE && follows;
-	int status;
+	const bool active = j->state == JOY_ACTIVE && drv_output_follows(&j->output);
 
 	if (!active && !j->put)
 		return;
-	status = put(j, drv_period_ns(drv), active);
-	j->put = active && !status;
+	j->put = !put(j, drv, active) && active;
 	j->puts += j->put;
-	if (status == -ENOENT || status == -EACCES || status == -EIO)
-		drv_event(drv, MSG_SEVERITY_WARNING, "put", "unable to put references for %s: %s", j->settings.output,
-			  endplate_strerror(status));
 }
 
 /* ---- in a tick ---- */
@@ -333,12 +304,8 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 	read_joystick(j, drv, orders->now_ns);
 	raise_if_asked(j, drv, orders);
 	j->state = joy_command(&j->joy, j->command);
-	j->seen = !endplate_state(j->output, &j->out,
-				  j->settings.type == JOINT ? sizeof(j->out.joints) : sizeof(j->out.balance), &j->view);
-	if (j->seen && !unheard(drv, &j->view))
-		drv_fault_clear(drv, DRV_ALL, SILENT);
-	else
-		drv_fault(drv, DRV_ALL, SILENT, "%s publishes no state", j->settings.output);
+	drv_output_read(&j->output, drv, &j->out,
+			j->settings.type == JOINT ? sizeof(j->out.joints) : sizeof(j->out.balance));
 	send(j, drv);
 	report(drv, before, j->state);
 	drv_complete(drv);
@@ -346,10 +313,8 @@ static void tick(void *self, struct drv *drv, const struct drv_orders *orders)
 
 static enum drv_step start(void *self, struct drv *drv, const struct drv_orders *orders)
 {
-	struct joyd *j = self;
-
 	tick(self, drv, orders);
-	return j->seen && !(j->view.doubts & ENDPLATE_SILENT) ? DRV_DONE : DRV_AGAIN;
+	return drv_output_step(&((struct joyd *)self)->output);
 }
 
 /* Withdraws its reference before the process ends. */
@@ -381,7 +346,7 @@ static int64_t fill(void *self, struct drv *drv, void *state, int64_t now_ns)
 	s->state[0] = words[j->state];
 	s->age_ns[0] = j->joy.event_ns ? now_ns - j->joy.event_ns : INT64_MAX;
 	s->taken[0] = j->puts;
-	return j->seen ? now_ns : 0;
+	return j->output.seen ? now_ns : 0;
 }
 
 static const struct drv_driver driver = {
