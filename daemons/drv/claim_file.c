@@ -135,14 +135,20 @@ bool claim_file_is_there(int fd, const char *path)
 	return !fstat(fd, &ours) && !lstat(path, &there) && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
-/* FNV-1a, of which an offset has room for 62 bits. */
-off_t claim_file_byte(const char *name)
+/* FNV-1a. */
+uint64_t claim_file_hash(const char *text)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-	return (off_t)(h >> 2);
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+/* An offset has room for 62 bits. */
+off_t claim_file_byte(const char *name)
+{
+	return (off_t)(claim_file_hash(name) >> 2);
 }
 
 int claim_file_lock(int fd, off_t at)

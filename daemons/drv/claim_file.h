@@ -9,6 +9,7 @@
 #define DAEMONS_DRV_CLAIM_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "config/base/error.h"
@@ -22,6 +23,7 @@ int claim_file_open(int folder, char path[CLAIM_FILE_PATH_MAX], struct error_sin
 
 bool claim_file_is_there(int fd, const char *path); /* not if it was removed or replaced */
 
+uint64_t claim_file_hash(const char *text);
 off_t claim_file_byte(const char *name);
 int claim_file_lock(int fd, off_t at); /* 0, -EBUSY or another -errno */
 

@@ -5,20 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemons/drv/claim_file.h"
 #include "daemons/drv/claim_name.h"
 
 #define BACKLOG 4096 /* each refused process leaves a connection there: the holder accepts none */
 #define TRIES 3
-
-/* FNV-1a. */
-static uint64_t hash(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return h;
-}
 
 /* An address has 107 bytes.  Of a longer name its hash and its end. */
 static socklen_t address_of(struct sockaddr_un *address, const char *name)
@@ -32,7 +23,7 @@ static socklen_t address_of(struct sockaddr_un *address, const char *name)
 		memcpy(text, name, len);
 		return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len);
 	}
-	n = snprintf(text, most, "endplate/dev/%016" PRIx64 "...", hash(name));
+	n = snprintf(text, most, "endplate/dev/%016" PRIx64 "...", claim_file_hash(name));
 	memcpy(text + n, name + len - (most - (size_t)n), most - (size_t)n);
 	return sizeof(*address);
 }
