@@ -50,6 +50,9 @@ void drv_ref_tighten(struct drv_ref_limits *limits, const struct drv_ref_limits 
  * end, or empty, is left. */
 void drv_ref_margin(struct drv_ref_limits *limits, double share);
 
+/* The greatest velocity for the next dt_s from which it can still stop within room. */
+double drv_ref_stoppable(double room_rad, double acceleration_rad_s2, double dt_s);
+
 /* ---- ramps ---- */
 
 enum drv_ref_safe { DRV_REF_HOLD, DRV_REF_ZERO_VELOCITY, DRV_REF_ZERO_CURRENT };

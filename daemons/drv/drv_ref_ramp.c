@@ -75,17 +75,16 @@ static double change(double rate, double dt_s)
 	return dt_s > 0 ? rate * dt_s : 0; /* infinity times 0 is not 0 */
 }
 
-/* The greatest velocity for the next dt_s from which it can still stop within room. */
-static double stoppable(double room_rad, double acceleration_rad_s2, double dt_s)
+double drv_ref_stoppable(double room_rad, double acceleration_rad_s2, double dt_s)
 {
-	if (room_rad <= 0)
+	if (!(room_rad > 0))
 		return 0;
 	if (isinf(room_rad))
 		return INFINITY;
 	return 2 * room_rad / (dt_s + sqrt(dt_s * dt_s + 2 * room_rad / acceleration_rad_s2));
 }
 
-/* As stoppable, for what cannot brake in time: it uses up the room. */
+/* As drv_ref_stoppable, for what cannot brake in time: it uses up the room. */
 static double fastest_within(double room_rad, double dt_s)
 {
 	return room_rad > 0 ? room_rad / dt_s : 0;
@@ -100,8 +99,8 @@ static double next_velocity(const struct drv_ref_limits *l, double wanted_rad_s,
 	double most = change(l->acceleration_rad_s2, dt_s);
 	double v = num_clamp(wanted_rad_s, -l->velocity_rad_s, l->velocity_rad_s);
 
-	v = num_clamp(v, -stoppable(below_rad, l->acceleration_rad_s2, dt_s),
-		      stoppable(above_rad, l->acceleration_rad_s2, dt_s));
+	v = num_clamp(v, -drv_ref_stoppable(below_rad, l->acceleration_rad_s2, dt_s),
+		      drv_ref_stoppable(above_rad, l->acceleration_rad_s2, dt_s));
 	v = num_clamp(v, last_rad_s - most, last_rad_s + most);
 	v = num_clamp(v, -l->velocity_rad_s, l->velocity_rad_s); /* it may have been narrowed */
 	return num_clamp(v, -fastest_within(below_rad, dt_s), fastest_within(above_rad, dt_s));
@@ -131,7 +130,7 @@ static struct drv_ref_command go_to(struct drv_ref_joint *joint, const struct dr
 	target_rad = num_clamp(target_rad, joint->target_rad - l->step_rad, joint->target_rad + l->step_rad);
 	joint->target_rad = num_clamp(target_rad, -VALUE_MAX, VALUE_MAX);
 	distance_rad = joint->target_rad - joint->last.position_rad;
-	towards_rad_s = stoppable(fabs(distance_rad), l->acceleration_rad_s2, dt_s);
+	towards_rad_s = drv_ref_stoppable(fabs(distance_rad), l->acceleration_rad_s2, dt_s);
 	return ramp_position(joint, l, copysign(towards_rad_s, distance_rad), dt_s);
 }
 

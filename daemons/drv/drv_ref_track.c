@@ -17,23 +17,13 @@ static double change_rad_s(const struct drv_ref_limits *l, const struct drv_ref_
 	return isinf(l->acceleration_rad_s2) ? INFINITY : l->acceleration_rad_s2 * at->dt_s;
 }
 
-/* The greatest velocity until the next tick from which it can still stop within room. */
-static double stoppable(double room_rad, const struct drv_ref_limits *l, const struct drv_ref_at *at)
-{
-	const double s = at->ahead_s;
-
-	if (!(room_rad > 0))
-		return 0;
-	if (isinf(room_rad))
-		return INFINITY;
-	return 2 * room_rad / (s + sqrt(s * s + 2 * room_rad / l->acceleration_rad_s2));
-}
-
 static double stoppable_between(double velocity_rad_s, double min_rad, double max_rad, const struct drv_ref_limits *l,
 				const struct drv_ref_at *at)
 {
-	return num_clamp(velocity_rad_s, -stoppable(at->position_rad - min_rad, l, at),
-			 stoppable(max_rad - at->position_rad, l, at));
+	const double a = l->acceleration_rad_s2, s = at->ahead_s;
+
+	return num_clamp(velocity_rad_s, -drv_ref_stoppable(at->position_rad - min_rad, a, s),
+			 drv_ref_stoppable(max_rad - at->position_rad, a, s));
 }
 
 /* Where the joint is now is compared with where the ramp is now: the command is where it will be. */
