@@ -257,7 +257,7 @@ int drv_main(const struct drv_driver *driver, int argc, char **argv)
 	struct drv *drv;
 	int status;
 
-	standby_begin();
+	standby_begin(argc, argv);
 	drv = drv_new(driver, argc, argv, &status);
 	return drv ? drv_run(drv, NULL) : status;
 }

@@ -13,9 +13,9 @@
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 
-#define LINE_MAX (128 * 1024) /* of a command */
-#define ARGUMENTS_MAX 512
 #define PLACE_MAX 640
+
+static char **arguments; /* as they were given; NULL: no memory for them */
 
 /* achstart starts spares only of programs that have it (launch/file/launch_file.h). */
 __attribute__((used)) static const char mark[] = "@(#)endplate-standby";
@@ -35,12 +35,17 @@ bool standby_on_clock(void)
 	return priority() == STANDBY_ON_CLOCK;
 }
 
-void standby_begin(void)
+void standby_begin(int argc, char **argv)
 {
 	struct clock_fd go = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	if (standby_asked() && clock_wait(&go, 1, INT64_MIN) <= 0)
+	if (!standby_asked())
+		return;
+	if (clock_wait(&go, 1, INT64_MIN) <= 0)
 		realtime_schedule(0, SCHED_OTHER, 0);
+	arguments = calloc((size_t)argc + 1, sizeof(*argv));
+	if (arguments)
+		memcpy(arguments, argv, (size_t)argc * sizeof(*argv));
 }
 
 /* achstart has raised it, too, to hurry one that was not waiting yet; that may have been before standby_begin. */
@@ -57,25 +62,6 @@ static void note_program(const char *path)
 	read_files_note(path, fd);
 	if (fd >= 0)
 		close(fd);
-}
-
-/* With the arguments that it was given, in their order.  Returns if that is not possible. */
-static void run_again(const char *path)
-{
-	char *line = calloc(1, LINE_MAX + 1), *argv[ARGUMENTS_MAX + 1] = { NULL };
-	const int fd = line ? open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC) : -1;
-	ssize_t len = 0, n = 1;
-	size_t argc = 0;
-
-	while (fd >= 0 && len < LINE_MAX && (n = read(fd, line + len, (size_t)(LINE_MAX - len))) > 0)
-		len += n;
-	if (fd >= 0)
-		close(fd);
-	for (char *at = line; !n && at < line + len && argc < ARGUMENTS_MAX; at += strlen(at) + 1)
-		argv[argc++] = at;
-	if (argc)
-		execv(path, argv);
-	free(line);
 }
 
 static void close_stdin(void)
@@ -115,8 +101,8 @@ bool standby_wait(void)
 	unsetenv(STANDBY);
 	if (needed && *place)
 		setenv(VT_CLOCK_PLACE, place, 1);
-	if (needed && read_files_changed())
-		run_again(path);
+	if (needed && arguments && read_files_changed())
+		execv(path, arguments); /* it returns if that is not possible */
 	if (needed && *place)
 		vt_clock_join(place);
 	return needed;

@@ -18,7 +18,7 @@ bool standby_on_clock(void); /* if asked: what it opens before it is needed must
 
 /* First of all, if asked: from here on without real-time priority, with which it was started so that achstart did not
  * have to wait for it, unless it is needed already. */
-void standby_begin(void);
+void standby_begin(int argc, char **argv);
 
 /* Waits.  true: it is needed now, has its priority, and stdin is /dev/null.  false: it is not.  If the program or a
  * file that it has read was changed meanwhile, the program is run again from the beginning and this does not
