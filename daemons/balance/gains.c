@@ -13,58 +13,72 @@ struct matrix {
 	double at[N][N];
 };
 
-static struct matrix multiply(const struct matrix *a, const struct matrix *b)
+static struct matrix diagonal(const double d[N])
+{
+	struct matrix c = { 0 };
+
+	for (int i = 0; i < N; i++)
+		c.at[i][i] = d[i];
+	return c;
+}
+
+static struct matrix one(void)
+{
+	return diagonal((const double[N]){ 1, 1, 1, 1 });
+}
+
+static struct matrix multiply(struct matrix a, struct matrix b)
 {
 	struct matrix c = { 0 };
 
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)
 			for (int k = 0; k < N; k++)
-				c.at[i][j] += a->at[i][k] * b->at[k][j];
+				c.at[i][j] += a.at[i][k] * b.at[k][j];
 	return c;
 }
 
-static struct matrix add(const struct matrix *a, const struct matrix *b)
+static struct matrix add(struct matrix a, struct matrix b)
+{
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			a.at[i][j] += b.at[i][j];
+	return a;
+}
+
+static struct matrix transpose(struct matrix a)
 {
 	struct matrix c;
 
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)
-			c.at[i][j] = a->at[i][j] + b->at[i][j];
+			c.at[i][j] = a.at[j][i];
 	return c;
 }
 
-static struct matrix transpose(const struct matrix *a)
+static void swap_rows(struct matrix *a, int i, int k)
 {
-	struct matrix c;
+	for (int j = 0; j < N; j++) {
+		const double before = a->at[i][j];
 
-	for (int i = 0; i < N; i++)
-		for (int j = 0; j < N; j++)
-			c.at[i][j] = a->at[j][i];
-	return c;
+		a->at[i][j] = a->at[k][j];
+		a->at[k][j] = before;
+	}
 }
 
 /* By Gauss and Jordan, with the largest pivot. */
 static struct matrix inverse(struct matrix a)
 {
-	struct matrix c = { 0 };
+	struct matrix c = one();
 
-	for (int i = 0; i < N; i++)
-		c.at[i][i] = 1;
 	for (int i = 0; i < N; i++) {
 		int pivot = i;
 
 		for (int k = i + 1; k < N; k++)
 			if (fabs(a.at[k][i]) > fabs(a.at[pivot][i]))
 				pivot = k;
-		for (int j = 0; j < N; j++) {
-			const double left = a.at[i][j], right = c.at[i][j];
-
-			a.at[i][j] = a.at[pivot][j];
-			c.at[i][j] = c.at[pivot][j];
-			a.at[pivot][j] = left;
-			c.at[pivot][j] = right;
-		}
+		swap_rows(&a, i, pivot);
+		swap_rows(&c, i, pivot);
 		for (int k = 0; k < N; k++) {
 			const double share = (k == i ? a.at[i][i] - 1 : a.at[k][i]) / a.at[i][i];
 
@@ -86,18 +100,16 @@ static void discretise(const struct model_linear *linear, double period_s, struc
 				       { 0, 0, 0, 1 },
 				       { linear->wheel_by_lean, 0, 0, 0 } } };
 	const double input[N] = { 0, linear->lean_by_current, 0, linear->wheel_by_current };
-	struct matrix term = { 0 };
+	struct matrix term = one();
 
-	for (int i = 0; i < N; i++)
-		term.at[i][i] = 1;
 	*a = (struct matrix){ 0 };
 	memset(b, 0, N * sizeof(*b));
 	for (int k = 1; k <= 8; k++) {
-		*a = add(a, &term);
+		*a = add(*a, term);
 		for (int i = 0; i < N; i++)
 			for (int j = 0; j < N; j++)
 				b[i] += term.at[i][j] * input[j] * period_s / k;
-		term = multiply(&term, &rate);
+		term = multiply(term, rate);
 		for (int i = 0; i < N; i++)
 			for (int j = 0; j < N; j++)
 				term.at[i][j] *= period_s / k;
@@ -108,31 +120,21 @@ static void discretise(const struct model_linear *linear, double period_s, struc
  * iterating tick by tick takes ten thousand. */
 static struct matrix riccati(struct matrix a, const double b[N], const double weights[N], double weight_current)
 {
-	struct matrix g, h = { 0 };
+	struct matrix g, h = diagonal(weights);
 
-	for (int i = 0; i < N; i++) {
-		h.at[i][i] = weights[i];
+	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)
 			g.at[i][j] = b[i] * b[j] / weight_current;
-	}
 	for (int round = 0; round < DOUBLINGS_MAX; round++) {
-		struct matrix w = multiply(&g, &h), wa, wg, at = transpose(&a), part;
+		const struct matrix w = inverse(add(multiply(g, h), one())), wa = multiply(w, a);
+		const struct matrix at = transpose(a), more = multiply(at, multiply(h, wa));
 		double change = 0;
 
+		h = add(h, more);
 		for (int i = 0; i < N; i++)
-			w.at[i][i] += 1;
-		w = inverse(w);
-		wa = multiply(&w, &a);
-		wg = multiply(&w, &g);
-		part = multiply(&h, &wa);
-		part = multiply(&at, &part);
-		h = add(&h, &part);
-		for (int i = 0; i < N; i++)
-			change = fmax(change, fabs(part.at[i][i]) / h.at[i][i]);
-		part = multiply(&wg, &at);
-		part = multiply(&a, &part);
-		g = add(&g, &part);
-		a = multiply(&a, &wa);
+			change = fmax(change, fabs(more.at[i][i]) / h.at[i][i]);
+		g = add(g, multiply(a, multiply(multiply(w, g), at)));
+		a = multiply(a, wa);
 		if (change < 1e-12)
 			break;
 	}
@@ -152,7 +154,7 @@ struct gains gains_of(const struct model_linear *linear, const struct gains_weig
 			bh[i] += b[j] * h.at[j][i];
 		divisor += bh[i] * b[i];
 	}
-	bha = multiply(&(struct matrix){ { { bh[0], bh[1], bh[2], bh[3] } } }, &a);
+	bha = multiply((struct matrix){ { { bh[0], bh[1], bh[2], bh[3] } } }, a);
 	for (int i = 0; i < N; i++)
 		k[i] = -bha.at[0][i] / divisor;
 	return (struct gains){ k[0], k[1], k[2], k[3] };
