@@ -125,7 +125,8 @@ struct drv_driver {
 	int (*open)(void *self, struct drv *drv, struct error_sink *errors);
 	void (*close)(void *self);
 	/* Each tick until it says DRV_DONE: the device is there, and nothing needs to move for it to be
-	 * ready.  Called again after drv_start_again.  NULL: it is there when every row with silent_after_ns was heard. */
+	 * ready.  Called again after drv_start_again.  NULL: it is there when every row with silent_after_ns was
+	 * heard. */
 	enum drv_step (*start)(void *self, struct drv *drv, const struct drv_orders *orders);
 	/* Each tick from then on.  May be NULL. */
 	void (*tick)(void *self, struct drv *drv, const struct drv_orders *orders);

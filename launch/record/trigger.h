@@ -32,7 +32,7 @@ enum trigger_kind {
 
 struct trigger {
 	uint64_t skipped_max;	 /* ticks that a driver may skip between two looks; 0: any number */
-	int64_t repeat_after_ns; /* from an incident that began by late frames to the next such one; and by an overrun */
+	int64_t repeat_after_ns; /* from an incident by late frames, or by an overrun, to the next such one */
 
 	/* private */
 	bool armed;

@@ -454,7 +454,8 @@ lib_case arm_fit arm_on_bus nocan7 0 "$armed" ''
 rm "$ENDPLATE_RUN/epoch"
 answer arm HANG
 lib_case arm_unsupervised lib_says 1 '' \
-	"achctl arm: refused: achstart, process $server, runs this robot: leave out --unsupervised" "$achctl" arm --unsupervised
+	"achctl arm: refused: achstart, process $server, runs this robot: leave out --unsupervised" \
+	"$achctl" arm --unsupervised
 
 # ---- clear: a failed daemon is achstart's ----
 
