@@ -19,7 +19,7 @@ static int64_t bits_ns(uint64_t bits, uint32_t bitrate)
 
 /* ---- finding ---- */
 
-static uint32_t bitrate_of(const struct budget_rate *rates, size_t n, const char *bus)
+uint32_t budget_rate_of(const struct budget_rate *rates, size_t n, const char *bus)
 {
 	uint32_t bitrate = 0;
 
@@ -41,8 +41,8 @@ static struct budget_bus *bus_of(struct budget *b, const char *name)
 	bus = &b->buses[b->buses_n++];
 	memset(bus, 0, sizeof(*bus));
 	snprintf(bus->name, sizeof(bus->name), "%s", name);
-	bus->bitrate = bitrate_of(b->options.rates, b->options.rates_n, bus->name);
-	bus->data_bitrate = bitrate_of(b->options.fd_rates, b->options.fd_rates_n, bus->name);
+	bus->bitrate = budget_rate_of(b->options.rates, b->options.rates_n, bus->name);
+	bus->data_bitrate = budget_rate_of(b->options.fd_rates, b->options.fd_rates_n, bus->name);
 	return bus;
 }
 

@@ -35,6 +35,9 @@ struct budget_rate {
 	uint32_t bitrate;
 };
 
+/* That of the bus; 0: it has none. */
+uint32_t budget_rate_of(const struct budget_rate *rates, size_t n, const char *bus);
+
 struct budget_options {
 	const struct budget_rate *rates; /* kept; one of them for every bus */
 	size_t rates_n;

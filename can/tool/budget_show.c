@@ -348,20 +348,13 @@ static void print_errors(const struct budget_bus *bus)
 	printf("%s\n", *comma == ',' ? ")" : "");
 }
 
-static bool has_bitrate(const struct budget *b, const struct budget_bus *bus)
-{
-	for (size_t i = 0; i < b->options.rates_n; i++)
-		if (b->options.rates[i].bus && !strcmp(b->options.rates[i].bus, bus->name))
-			return true;
-	return false;
-}
-
 static void print_notes(const struct budget_show *show, const struct budget *b, const struct log *log)
 {
 	for (size_t i = 0; i < b->buses_n; i++) {
 		const struct budget_bus *bus = &b->buses[i];
 
-		if (show->assumed && !has_bitrate(b, bus))
+		/* the last rate is that of all others */
+		if (show->assumed && !budget_rate_of(b->options.rates, b->options.rates_n - 1, bus->name))
 			printf("%s: bit rate assumed; for another: --bitrate %s=500k\n", bus->name, bus->name);
 		if (budget_load(b, bus, &bus->sum) > 1 || budget_peak(b, bus) > OVERLOAD)
 			printf("%s: more than a bus can carry: another bit rate, or stamps that are not the bus's\n",

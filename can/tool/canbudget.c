@@ -92,28 +92,29 @@ struct bitrates {
 
 static int read_bitrates(const char *option, const struct settings_strings *given, uint32_t usual, struct bitrates *to)
 {
-	struct budget_rate *others = &to->rates[given->n];
+	struct budget_rate others = { .bitrate = usual };
 
-	*others = (struct budget_rate){ .bitrate = usual };
 	to->assumed = true;
-	to->n = given->n;
 	for (size_t i = 0; i < given->n; i++) {
 		const char *text = given->item[i], *equals = strchr(text, '=');
 		size_t len = equals ? (size_t)(equals - text) : 0;
+		struct budget_rate rate = { .bus = equals ? to->names[i] : NULL };
 		char quoted[TEXT_QUOTED_MAX];
 
-		to->rates[i] = (struct budget_rate){ .bus = to->names[i] };
 		if (len >= BUDGET_BUS_MAX || (equals && !len) ||
-		    !read_bitrate(equals ? equals + 1 : text, &to->rates[i].bitrate))
+		    !read_bitrate(equals ? equals + 1 : text, &rate.bitrate))
 			return program_wrong("%s: %s is not a bit rate such as 500000, 500k or can0=1M "
 					     "(%d to %d bit/s)",
 					     option, text_quote(quoted, text), BITRATE_MIN, BITRATE_MAX);
 		snprintf(to->names[i], BUDGET_BUS_MAX, "%.*s", (int)len, text);
-		if (!equals) {
-			*others = (struct budget_rate){ .bitrate = to->rates[i].bitrate };
+		if (equals) {
+			to->rates[to->n++] = rate;
+		} else {
+			others = rate;
 			to->assumed = false;
 		}
 	}
+	to->rates[to->n] = others;
 	return 0;
 }
 
@@ -197,11 +198,9 @@ static void check_names(const struct canbudget_options *want, const struct bitra
 			const struct bitrates *data, const struct budget *b, const char *path)
 {
 	for (size_t i = 0; i < nominal->n; i++)
-		if (*nominal->rates[i].bus)
-			check_name("--bitrate", nominal->rates[i].bus, b, path);
+		check_name("--bitrate", nominal->rates[i].bus, b, path);
 	for (size_t i = 0; i < data->n; i++)
-		if (*data->rates[i].bus)
-			check_name("--fd", data->rates[i].bus, b, path);
+		check_name("--fd", data->rates[i].bus, b, path);
 	for (size_t i = 0; i < want->bus.n; i++)
 		check_name("--bus", want->bus.item[i], b, path);
 }
@@ -245,9 +244,9 @@ static int show_log(const struct canbudget_options *want, const char *path, cons
 /* A launch file gives the bit rates; the option is for other frames. */
 static void set_bitrate(const struct bitrates *given, const char *bus, uint32_t *bitrate)
 {
-	for (size_t i = 0; i < given->n; i++)
-		if (!*given->rates[i].bus || !strcmp(given->rates[i].bus, bus))
-			*bitrate = given->rates[i].bitrate;
+	const uint32_t rate = budget_rate_of(given->rates, given->n + !given->assumed, bus);
+
+	*bitrate = rate ? rate : *bitrate;
 }
 
 /* By its suffix; or a name without one, which achstart looks for in more folders than this one. */
