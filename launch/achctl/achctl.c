@@ -130,16 +130,15 @@ static int run(size_t which, int argc, char **argv)
 				   .arguments_min = commands[which].min > 1 ? commands[which].min : 0,
 				   .arguments_max = commands[which].max };
 	int status = 0;
+	enum options_outcome found;
 
 	snprintf(program, sizeof(program), "achctl %s", commands[which].name);
-	switch (options_read(&options, &argc, argv, wrong.json ? lines_begin(&lines) : &plain)) {
-	case OPTIONS_WRONG:
+	found = options_read(&options, &argc, argv, wrong.json ? lines_begin(&lines) : &plain);
+	if (found == OPTIONS_WRONG)
 		return wrong.json ? ctl_fail(&wrong, EXIT_WRONG, "%s", lines.text) : EXIT_WRONG;
-	case OPTIONS_ANSWER:
+	if (found == OPTIONS_ANSWER) {
 		options_answer(&options, stdout);
 		return 0;
-	case OPTIONS_GO:
-		break;
 	}
 	if (robot_choice_begin(&line.asked, line.robot))
 		return ctl_fail(&line, EXIT_WRONG, "--robot: %s is not a valid name", text_quote(quoted, line.robot));

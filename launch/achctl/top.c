@@ -186,19 +186,14 @@ static void read_signals(struct loop *l, int fd)
 	struct signalfd_siginfo info;
 
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
-		switch (info.ssi_signo) {
-		case SIGWINCH:
+		if (info.ssi_signo == SIGWINCH)
 			top_screen_resize();
-			break;
-		case SIGTSTP:
+		else if (info.ssi_signo == SIGTSTP)
 			top_screen_suspend();
-			break;
-		case SIGCONT:
+		else if (info.ssi_signo == SIGCONT)
 			top_screen_resume();
-			break;
-		default:
+		else
 			l->quit = true;
-		}
 	}
 }
 

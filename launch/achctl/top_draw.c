@@ -227,6 +227,7 @@ static double degrees(double rad)
 	return rad * 180 / M_PI;
 }
 
+/* In the order of MSG_INPUT_LOST and so on, and behind them what this version does not know. */
 static const struct {
 	const char *word;
 	enum tone tone;
@@ -234,7 +235,7 @@ static const struct {
 
 static size_t input(uint32_t value)
 {
-	return value < MSG_INPUT_FRESH ? value : MSG_INPUT_FRESH + (value != MSG_INPUT_FRESH);
+	return value <= MSG_INPUT_FRESH ? value : MSG_INPUT_FRESH + 1;
 }
 
 static enum tone mode(const struct msg_balance_state *s, char text[TEXT_MAX])

@@ -14,6 +14,7 @@
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
 #include "config/base/exit.h"
+#include "config/base/num.h"
 #include "config/base/run.h"
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
@@ -133,13 +134,14 @@ static void raise_oom_score(const struct launch_daemon *daemon)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	char text[16] = "";
-	int score, len;
+	int len;
 
 	if (fd < 0)
 		return;
 	if (read(fd, text, sizeof(text) - 1) > 0) {
-		score = atoi(text) + (daemon->kind == LAUNCH_DRIVER ? OOM_DRIVER : OOM_PROGRAM);
-		len = snprintf(text, sizeof(text), "%d", score < OOM_MAX ? score : OOM_MAX);
+		len = snprintf(text, sizeof(text), "%d",
+			       (int)num_min(OOM_MAX,
+					    atoi(text) + (daemon->kind == LAUNCH_DRIVER ? OOM_DRIVER : OOM_PROGRAM)));
 		if (pwrite(fd, text, (size_t)len, 0) != len)
 			errno = 0; /* it keeps achstart's */
 	}
@@ -230,18 +232,6 @@ static int make_environment(struct environment *e, struct start *start, char *pl
 
 /* ---- between vfork and exec ---- */
 
-/* Without it another achstart would not find the process, and start another. */
-static bool keep(const struct launch_daemon *daemon, struct folder_state *saved, int to)
-{
-	int status;
-
-	folder_begin(saved, getpid());
-	status = folder_state_write(daemon->name, saved);
-	if (status)
-		report(to, 's', -status);
-	return !status;
-}
-
 /* Behind everything that uses a descriptor of ours: these numbers may be taken.  Returns the pipe, which may have to
  * move. */
 static int give_sockets(const struct start *start)
@@ -269,7 +259,7 @@ static int give_sockets(const struct start *start)
 static _Noreturn void become(const struct start *start)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = start->log_fd < 0 ? null : start->log_fd;
-	int to;
+	int to, status = 0;
 
 	virtual_started(start->slot);
 	setsid();
@@ -277,8 +267,14 @@ static _Noreturn void become(const struct start *start)
 	dup2(start->stdin_fd < 0 ? null : start->stdin_fd, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
-	if (start->saved && !keep(start->daemon, start->saved, start->to))
+	if (start->saved) { /* without it another achstart would not find the process, and start another */
+		folder_begin(start->saved, getpid());
+		status = folder_state_write(start->daemon->name, start->saved);
+	}
+	if (status) {
+		report(start->to, 's', -status);
 		_exit(EXIT_RETRY);
+	}
 	raise_oom_score(start->daemon);
 	schedule(start);
 	to = give_sockets(start);

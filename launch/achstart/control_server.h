@@ -40,7 +40,4 @@ size_t control_server_fds(const struct control *c, struct clock_fd fds[CONTROL_S
 /* Answers the questions that have come, and those that waited; never blocks. */
 void control_server_serve(struct control *c, const struct clock_fd *fds, int64_t now_ns);
 
-/* The members of the answer to status. */
-void control_server_status(struct supervisor *s, struct json *j, int64_t now_ns);
-
 #endif

@@ -184,32 +184,23 @@ const char *events_fault_text(const struct events_fault *fault, uint32_t incarna
 
 /* ---- the events of daemons ---- */
 
-static void write_or_keep(struct events *e, int64_t now_ns, const struct msg_event *event)
-{
-	if (paused_hear(&e->paused, event, now_ns))
-		return;
-	write_pause(e, now_ns, CLOCK_NEVER); /* of another pause, or in the order of time */
-	if (!paused_hear(&e->paused, event, now_ns))
-		write_event(e, now_ns, event, false);
-}
-
 void events_follow(struct events *e, struct port *port, struct events_fault *fault, int64_t now_ns)
 {
 	struct msg_event event;
 	size_t len;
 
 	for (int i = 0; i < AT_ONCE; i++) {
-		switch (port_next(port, &event, sizeof(event), &len)) {
-		case PORT_MISSED:
-		case PORT_ONE:
-			break;
-		default:
+		const enum port_got got = port_next(port, &event, sizeof(event), &len);
+
+		if (got != PORT_ONE && got != PORT_MISSED)
 			return;
-		}
 		if (msg_check(&event, len, port->type, NULL) != MSG_FINE)
 			continue;
 		events_fault_hear(fault, &event);
-		if (event.header.t_publish_ns > e->since_ns)
-			write_or_keep(e, now_ns, &event);
+		if (event.header.t_publish_ns <= e->since_ns || paused_hear(&e->paused, &event, now_ns))
+			continue;
+		write_pause(e, now_ns, CLOCK_NEVER); /* of another pause, or in the order of time */
+		if (!paused_hear(&e->paused, &event, now_ns))
+			write_event(e, now_ns, &event, false);
 	}
 }

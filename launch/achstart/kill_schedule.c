@@ -62,9 +62,11 @@ static int read_all(struct kill_schedule *schedule, const char *text, int signal
 int kill_schedule_read(struct kill_schedule *schedule, const struct settings_strings *kills,
 		       const struct settings_strings *stops, struct error_sink *errors)
 {
-	for (size_t i = 0; i < kills->n + stops->n; i++)
-		if (i < kills->n ? read_all(schedule, kills->item[i], SIGKILL, errors)
-				 : read_all(schedule, stops->item[i - kills->n], SIGSTOP, errors))
+	for (size_t i = 0; i < kills->n; i++)
+		if (read_all(schedule, kills->item[i], SIGKILL, errors))
+			return -EINVAL;
+	for (size_t i = 0; i < stops->n; i++)
+		if (read_all(schedule, stops->item[i], SIGSTOP, errors))
 			return -EINVAL;
 	return 0;
 }

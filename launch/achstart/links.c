@@ -146,22 +146,15 @@ void links_update(struct links *l, const struct launch *launch, const struct lin
 	for (size_t i = 0; i < l->n; i++) {
 		struct links_one *one = &l->one[i];
 		const size_t found = gather(one->bus, drivers, n, reports, now_ns);
+		const enum links_action action = links_decide(reports, found, &why);
 
-		switch (links_decide(reports, found, &why)) {
-		case LINKS_RESET:
-			if (now_ns >= one->next_ns)
-				reset(one, why, events, now_ns);
-			break;
-		case LINKS_FINE:
-			if (now_ns >= one->next_ns)
-				one->pause_ns = PAUSE_MIN_NS;
-			break;
-		case LINKS_UP: /* a soft wire belongs to its server */
-			if (now_ns >= one->next_ns && is_socketcan(one->bus))
-				bring_up(one, events, now_ns);
-			break;
-		case LINKS_WAIT:
-			break;
-		}
+		if (now_ns < one->next_ns)
+			continue;
+		if (action == LINKS_RESET)
+			reset(one, why, events, now_ns);
+		else if (action == LINKS_FINE)
+			one->pause_ns = PAUSE_MIN_NS;
+		else if (action == LINKS_UP && is_socketcan(one->bus)) /* a soft wire belongs to its server */
+			bring_up(one, events, now_ns);
 	}
 }

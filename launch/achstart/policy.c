@@ -3,6 +3,8 @@
 
 #include <sys/wait.h>
 
+#include "config/base/exit.h"
+
 #define NOT INT64_MIN /* it has not been ready */
 #define NEVER INT64_MAX
 #define STUCK_NS 2000000000 /* a killed process that is there after that hangs in the kernel */
@@ -311,18 +313,12 @@ unsigned int policy_event(struct policy *p, const struct policy_rules *rules, en
 
 enum policy_event policy_death(int wait_status)
 {
-	if (!WIFEXITED(wait_status))
-		return POLICY_DIED;
-	switch (WEXITSTATUS(wait_status)) {
-	case 0:
-		return POLICY_EXITED;
-	case 100:
-		return POLICY_EXITED_100;
-	case 112:
-		return POLICY_EXITED_112;
-	default:
-		return POLICY_DIED;
-	}
+	const int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+
+	return status == EXIT_WRONG   ? POLICY_EXITED_100
+	       : status == EXIT_TAKEN ? POLICY_EXITED_112
+	       : status		      ? POLICY_DIED
+				      : POLICY_EXITED;
 }
 
 int64_t policy_wake_ns(const struct policy *p)

@@ -215,17 +215,13 @@ static void read_signals(struct supervisor *s, int64_t now_ns)
 	bool child = false;
 
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
-		switch (info.ssi_signo) {
-		case SIGCHLD:
+		if (info.ssi_signo == SIGCHLD)
 			child = true;
-			break;
-		case SIGHUP: /* the terminal is gone; the robot runs on */
+		else if (info.ssi_signo == SIGHUP)
 			supervise_say(s, now_ns, INFO, "hangup",
 				      "the terminal is gone; the robot runs on: achctl stop ends it");
-			break;
-		default:
+		else
 			supervise_stop(s, now_ns);
-		}
 	}
 	for (size_t i = 0; child && i < s->n; i++) {
 		supervised_reap(s, &s->supervised[i], now_ns);

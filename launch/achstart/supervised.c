@@ -25,18 +25,14 @@ static int64_t silent_ns(const struct supervisor *s, const struct supervised *d,
 {
 	int64_t last_ns = num_max(s->late_ns, num_max(d->saved.spawned_ns, d->adopted_ns)), at_ns = 0;
 
-	switch (d->daemon->alive) {
-	case LAUNCH_ALIVE_PROCESS:
+	if (d->daemon->alive == LAUNCH_ALIVE_PROCESS)
 		return 0;
-	case LAUNCH_ALIVE_WATCHDOG:
+	if (d->daemon->alive == LAUNCH_ALIVE_WATCHDOG)
 		at_ns = num_max(d->watchdog_ns, s->deaf_ns);
-		break;
-	case LAUNCH_ALIVE_STATE:
-		at_ns = d->published.there ? d->published.header.t_publish_ns : 0;
-		if (d->published.lost_ns)
-			at_ns = num_max(at_ns, d->published.lost_ns + REOPEN_NS);
-		break;
-	}
+	else if (d->published.there)
+		at_ns = d->published.header.t_publish_ns;
+	if (d->daemon->alive == LAUNCH_ALIVE_STATE && d->published.lost_ns)
+		at_ns = num_max(at_ns, d->published.lost_ns + REOPEN_NS);
 	return now_ns - num_max(at_ns, last_ns);
 }
 
@@ -199,35 +195,22 @@ static void start_process(struct supervisor *s, struct supervised *d, int64_t no
 		supervised_event(s, d, POLICY_IS_READY, now_ns);
 }
 
-static void raise_level(struct supervisor *s, const struct supervised *d, int64_t now_ns)
-{
-	char why[MSG_TEXT_SIZE];
-
-	snprintf(why, sizeof(why), "%s %s", d->daemon->name,
-		 d->policy.state == POLICY_FAILED ? "has failed" : "keeps dying");
-	level_raise(s, d->daemon->critical, d->daemon->name, why, now_ns);
-}
-
-static void say_silent(char why[MSG_TEXT_SIZE], const char *silent, const struct hung_facts *facts)
-{
-	if (hung_verdict(facts) == HUNG_OVERLOADED)
-		snprintf(why, MSG_TEXT_SIZE,
-			 "the machine is overloaded: %s for %.3f s, waited %.3f s for a processor, ran %.3f s", silent,
-			 (double)facts->silent_ns / 1e9, (double)facts->waited_ns / 1e9, (double)facts->cpu_ns / 1e9);
-	else
-		snprintf(why, MSG_TEXT_SIZE, "%s", silent);
-}
-
 static void kill_process(struct supervisor *s, struct supervised *d, enum policy_event event, int64_t now_ns)
 {
 	const char *silent =
 		d->daemon->alive == LAUNCH_ALIVE_STATE ? "it published nothing" : "it gave no sign of life";
+	const bool stopped = is_stopped(d), hears = stopped || (event != POLICY_SILENT && publishes(s, d, now_ns));
+	const struct hung_facts *facts = &d->hung.facts;
 	char why[MSG_TEXT_SIZE] = "it did not end within kill_within";
 
-	if (is_stopped(d))
+	if (stopped)
 		snprintf(why, sizeof(why), "it was stopped");
-	else if (event == POLICY_SILENT || !publishes(s, d, now_ns))
-		say_silent(why, silent, &d->hung.facts);
+	else if (!hears && hung_verdict(facts) == HUNG_OVERLOADED)
+		snprintf(why, sizeof(why),
+			 "the machine is overloaded: %s for %.3f s, waited %.3f s for a processor, ran %.3f s", silent,
+			 (double)facts->silent_ns / 1e9, (double)facts->waited_ns / 1e9, (double)facts->cpu_ns / 1e9);
+	else if (!hears)
+		snprintf(why, sizeof(why), "%s", silent);
 	d->killed_at_end |= s->stop_ns != 0;
 	child_signal(&d->child, SIGKILL);
 	supervised_say(s, d, now_ns, WARNING, "killed", "killed: %s", why);
@@ -276,8 +259,13 @@ static void save_left_as(struct supervisor *s, struct supervised *d, int64_t now
 static void carry_out(struct supervisor *s, struct supervised *d, enum policy_event event, unsigned int actions,
 		      int64_t now_ns)
 {
-	if (actions & POLICY_DO_RAISE)
-		raise_level(s, d, now_ns);
+	char why[MSG_TEXT_SIZE];
+
+	if (actions & POLICY_DO_RAISE) {
+		snprintf(why, sizeof(why), "%s %s", d->daemon->name,
+			 d->policy.state == POLICY_FAILED ? "has failed" : "keeps dying");
+		level_raise(s, d->daemon->critical, d->daemon->name, why, now_ns);
+	}
 	if (!(actions & POLICY_DO_SPAWN)) /* which does it itself; the others first, for we may be killed behind them */
 		save_left_as(s, d, now_ns);
 	if (actions & POLICY_DO_KILL)
@@ -411,17 +399,12 @@ void supervised_reap(struct supervisor *s, struct supervised *d, int64_t now_ns)
 
 static bool lives_as_ready(const struct supervised *d)
 {
-	switch (d->published.common.lifecycle) {
-	case MSG_LIFE_DISARMED:
-	case MSG_LIFE_HOLDING:
-	case MSG_LIFE_HOMING:
-	case MSG_LIFE_ACTIVE:
-		return has_published(d);
-	case MSG_LIFE_FAULT: /* what waits for a person is not broken */
+	const uint32_t life = d->published.common.lifecycle;
+
+	if (life == MSG_LIFE_FAULT) /* what waits for a person is not broken */
 		return has_published(d) && d->published.common.latches;
-	default:
-		return false;
-	}
+	return has_published(d) && (life == MSG_LIFE_DISARMED || life == MSG_LIFE_HOLDING || life == MSG_LIFE_HOMING ||
+				    life == MSG_LIFE_ACTIVE);
 }
 
 bool supervised_keep_spare(const struct supervisor *s, struct supervised *d, int64_t now_ns)

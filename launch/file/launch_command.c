@@ -137,23 +137,17 @@ static void make_line(struct strings *argv, struct launch_daemon *daemon, struct
 	add_file(argv, *daemon->raw.object ? daemon->raw.object
 		       : daemon->device	   ? daemon->device->driver
 					   : daemon->raw.program);
-	switch (daemon->kind) {
-	case LAUNCH_DRIVER:
-	case LAUNCH_BLACKBOX:
+	if (daemon->kind == LAUNCH_DRIVER || daemon->kind == LAUNCH_BLACKBOX) {
 		driver_line(argv, daemon);
-		break;
-	case LAUNCH_CANWIRE:
+	} else if (daemon->kind == LAUNCH_CANWIRE) {
 		canwire_line(argv, daemon);
-		break;
-	case LAUNCH_ROBOTSIM:
-		add(argv, "run");
-		add_priority(argv, daemon);
-		add(argv, "%s", argv->launch->config);
+	} else {
+		if (daemon->kind == LAUNCH_ROBOTSIM) {
+			add(argv, "run");
+			add_priority(argv, daemon);
+			add(argv, "%s", argv->launch->config);
+		}
 		add_args(argv, args);
-		break;
-	case LAUNCH_PROGRAM:
-		add_args(argv, args);
-		break;
 	}
 	daemon->argv = argv->item;
 }

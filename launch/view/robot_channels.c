@@ -133,15 +133,12 @@ static bool read_one(struct robot_channels *c, struct robot_channel *one, int op
 		char bytes[8192];
 	} msg; /* of one thread; the longest of ours */
 	size_t len;
+	const enum ach_status status = ach_get(&one->chan, &msg, sizeof(msg), &len, NULL, options);
 
-	switch (ach_get(&one->chan, &msg, sizeof(msg), &len, NULL, options)) {
-	case ACH_OK:
-	case ACH_MISSED_FRAME:
-		take(c, one, &msg, len);
-		return true;
-	default:
+	if (status != ACH_OK && status != ACH_MISSED_FRAME)
 		return false;
-	}
+	take(c, one, &msg, len);
+	return true;
 }
 
 static void read_channel(struct robot_channels *c, struct robot_channel *one)
