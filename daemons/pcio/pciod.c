@@ -50,9 +50,9 @@ static int add_send(struct pciod *p, struct drv *drv, unsigned int joint, enum p
 					      [PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),
 					      [PCIO_SEND_GET] = tick_ns / 3 };
 	const int64_t deadlines[PCIO_SENDS] = {
-		[PCIO_SEND_HALT] = DRV_ACTUATOR_HALT_DEADLINE_NS, [PCIO_SEND_MOVE] = tick_ns,
-		[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),	  [PCIO_SEND_COMMAND] = p->settings.reply_late_ns,
-		[PCIO_SEND_HOME] = p->settings.reply_late_ns,	  [PCIO_SEND_GET] = p->settings.reply_late_ns
+		[PCIO_SEND_HALT] = PCIOD_ACTUATOR_HALT_DEADLINE_NS, [PCIO_SEND_MOVE] = tick_ns,
+		[PCIO_SEND_WATCHDOG] = pciod_feed_period_ns(p),	    [PCIO_SEND_COMMAND] = p->settings.reply_late_ns,
+		[PCIO_SEND_HOME] = p->settings.reply_late_ns,	    [PCIO_SEND_GET] = p->settings.reply_late_ns
 	};
 	struct drv_send send = {
 		.bus = j->bus,

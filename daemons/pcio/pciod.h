@@ -7,14 +7,16 @@
  * pciod_job.c		requests that take longer: home, clear, reset
  *
  * below them, pure
+ * pciod_home.c		the modules of a request home
  * pciod_module*.c	one module
+ * pciod_actuator*.c	its life: taking over, halts, resets, homing, latches
  * pciod_list.c		the setting modules
  * pcio.c		the codec
  */
 #ifndef PCIOD_H
 #define PCIOD_H
 
-#include "daemons/drv/drv_job.h"
+#include "daemons/pcio/pciod_home.h"
 #include "daemons/pcio/pciod_module.h"
 
 struct pciod_joint {
@@ -41,7 +43,7 @@ enum pciod_job_kind { PCIOD_JOB_NONE, PCIOD_JOB_HOME, PCIOD_JOB_CLEAR };
 
 struct pciod_job { /* one at a time */
 	enum pciod_job_kind kind;
-	struct drv_job home;
+	struct pciod_home home;
 	bool begins; /* in this tick: what was wrong before it was asked for does not count */
 	/* of a clear: */
 	uint32_t handle;

@@ -112,7 +112,7 @@ void pciod_lost(void *self, struct drv *drv, unsigned int send, const struct fra
 
 	(void)drv;
 	if (j && is_reset(j, send, frame))
-		pciod_module_event(&j->module, DRV_ACTUATOR_ON_RESET_LOST, j->module.a.state_ns);
+		pciod_module_event(&j->module, PCIOD_ACTUATOR_ON_RESET_LOST, j->module.a.state_ns);
 }
 
 /* ---- what is published ---- */

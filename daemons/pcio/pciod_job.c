@@ -1,17 +1,20 @@
 /* pciod_job.c: requests that take longer than a tick: home, clear, reset.  One at a time. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "daemons/pcio/pciod.h"
 
-#define HOME_S 60 /* for each module */
 #define CLEAR_S 2
 
 /* The modules that are meant; 0 with drv_why. */
 static uint64_t choose(const struct pciod *p, struct drv *drv, const char *key)
 {
-	const uint64_t joints = drv_job_joints(key, p->joints[0].name, sizeof(p->joints[0]), p->joints_n);
+	uint64_t joints = 0;
 
+	for (unsigned int i = 0; i < p->joints_n; i++)
+		if (!*key || !strcmp(key, p->joints[i].name))
+			joints |= UINT64_C(1) << i;
 	if (!joints)
 		drv_why(drv, "%.40s: this driver has no such module", key);
 	return joints;
@@ -21,7 +24,7 @@ static uint64_t choose(const struct pciod *p, struct drv *drv, const char *key)
 
 static void begin_home(struct pciod *p, int64_t now_ns)
 {
-	pciod_module_event(&p->joints[p->job.home.at].module, DRV_ACTUATOR_ON_HOME, now_ns);
+	pciod_module_event(&p->joints[p->job.home.at].module, PCIOD_ACTUATOR_ON_HOME, now_ns);
 }
 
 static int request_home(struct pciod *p, struct drv *drv, uint32_t handle, const char *key, int64_t now_ns)
@@ -39,10 +42,11 @@ static int request_home(struct pciod *p, struct drv *drv, uint32_t handle, const
 	/* Also those whose turn has not come; what is latched stays so until they are homed. */
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		if (joints >> i & 1)
-			p->joints[i].module.a.zero = DRV_ACTUATOR_ZERO_NOT_HOMED;
+			p->joints[i].module.a.zero = PCIOD_ACTUATOR_ZERO_NOT_HOMED;
 	p->job.kind = PCIOD_JOB_HOME;
 	p->job.begins = true;
-	drv_job_begin(&p->job.home, handle, joints, HOME_S);
+	p->job.home = (struct pciod_home){ .handle = handle, .left = joints };
+	pciod_home_next(&p->job.home);
 	begin_home(p, now_ns);
 	drv_homing(drv, true);
 	return DRV_LATER;
@@ -50,7 +54,7 @@ static int request_home(struct pciod *p, struct drv *drv, uint32_t handle, const
 
 static void end_home(struct pciod *p, struct drv *drv, int64_t now_ns)
 {
-	pciod_module_event(&p->joints[p->job.home.at].module, DRV_ACTUATOR_ON_END_HOME, now_ns);
+	pciod_module_event(&p->joints[p->job.home.at].module, PCIOD_ACTUATOR_ON_END_HOME, now_ns);
 	p->job.kind = PCIOD_JOB_NONE;
 	drv_homing(drv, false);
 }
@@ -61,7 +65,7 @@ static const char *home_trouble(const struct pciod *p, struct drv *drv, const st
 		return p->text;
 	if (drv_bus_dead(drv, j->bus))
 		return "its bus is dead";
-	if (!drv_actuator_homing(&j->module.a) || j->module.a.state == DRV_ACTUATOR_HOME_FAILED)
+	if (!pciod_actuator_homing(&j->module.a) || j->module.a.state == PCIOD_ACTUATOR_HOME_FAILED)
 		return "it did not answer, or was halted";
 	return NULL;
 }
@@ -69,25 +73,23 @@ static const char *home_trouble(const struct pciod *p, struct drv *drv, const st
 static void step_home(struct pciod *p, struct drv *drv, const struct drv_orders *orders)
 {
 	struct pciod_joint *j = &p->joints[p->job.home.at];
-	const struct drv_job_how how = { .stopping = p->stop_ns,
-					 .done = j->module.a.state == DRV_ACTUATOR_HOME_DONE,
-					 .trouble = home_trouble(p, drv, j) };
+	const struct pciod_home_how how = { .stopping = p->stop_ns,
+					    .done = j->module.a.state == PCIOD_ACTUATOR_HOME_DONE,
+					    .trouble = home_trouble(p, drv, j) };
 	const char *why = NULL;
-	int result = drv_job_step(&p->job.home, orders, &how, &why);
+	int result = pciod_home_step(&p->job.home, orders, &how, &why);
 
 	p->job.begins = false;
 	if (result == DRV_LATER)
 		return;
 	if (!result) {
-		pciod_module_event(&j->module, DRV_ACTUATOR_ON_END_HOME, orders->now_ns);
-		if (drv_job_next(&p->job.home)) {
+		pciod_module_event(&j->module, PCIOD_ACTUATOR_ON_END_HOME, orders->now_ns);
+		if (pciod_home_next(&p->job.home)) {
 			begin_home(p, orders->now_ns);
 			return;
 		}
 	}
 	end_home(p, drv, orders->now_ns);
-	if (result == -ETIMEDOUT)
-		why = "it takes longer than a minute";
 	if (result)
 		drv_reply(drv, p->job.home.handle, result, "module %s: not homed: %s", j->name, why);
 	else

@@ -17,9 +17,9 @@ const struct pciod_question_row pciod_questions[PCIOD_Q_N] = { PCIOD_QUESTIONS(Q
 
 /* ---- life ---- */
 
-struct drv_actuator_word pciod_module_word(uint32_t state)
+struct pciod_actuator_word pciod_module_word(uint32_t state)
 {
-	return (struct drv_actuator_word){
+	return (struct pciod_actuator_word){
 		.halted = state & PCIO_STATE_HALTED,
 		.fault = pcio_faults(state),
 		.unfed = state & PCIO_STATE_COMM_ERROR,
@@ -44,7 +44,7 @@ void pciod_module_forget(struct pciod_module *m, int64_t now_ns)
 }
 
 void pciod_module_init(struct pciod_module *m, const struct pciod_settings *settings, unsigned int number,
-		       uint32_t state, const struct drv_actuator_before *before, int64_t now_ns)
+		       uint32_t state, const struct pciod_actuator_before *before, int64_t now_ns)
 {
 	memset(m, 0, sizeof(*m));
 	m->number = number;
@@ -52,16 +52,16 @@ void pciod_module_init(struct pciod_module *m, const struct pciod_settings *sett
 	m->state = state; /* to be shown until it says another */
 	m->position_rad = m->velocity_rad_s = m->current_a = NAN;
 	m->heard_ns = now_ns;
-	drv_actuator_init(&m->a, before, settings->reply_lost_ns, now_ns);
+	pciod_actuator_init(&m->a, before, settings->reply_lost_ns, now_ns);
 	m->a.word = pciod_module_word(state);
 	pciod_module_forget(m, now_ns);
 }
 
-uint32_t pciod_module_event(struct pciod_module *m, enum drv_actuator_event event, int64_t t_ns)
+uint32_t pciod_module_event(struct pciod_module *m, enum pciod_actuator_event event, int64_t t_ns)
 {
-	const uint32_t actions = drv_actuator_event(&m->a, event, t_ns);
+	const uint32_t actions = pciod_actuator_event(&m->a, event, t_ns);
 
-	if (actions & DRV_ACTUATOR_DO_TAKE_OVER)
+	if (actions & PCIOD_ACTUATOR_DO_TAKE_OVER)
 		pciod_module_forget(m, t_ns);
 	return actions;
 }
@@ -71,16 +71,16 @@ static void notice_silence(struct pciod_module *m, int64_t now_ns, int64_t pause
 	/* By the time since it was asked: a driver that was stopped itself has heard nothing either. */
 	if (!m->waiting_ns || now_ns - m->waiting_ns - paused_ns <= m->settings->silent_after_ns)
 		return;
-	if (drv_actuator_silence(&m->a, now_ns) & DRV_ACTUATOR_DO_TAKE_OVER)
+	if (pciod_actuator_silence(&m->a, now_ns) & PCIOD_ACTUATOR_DO_TAKE_OVER)
 		pciod_module_forget(m, now_ns);
 }
 
 void pciod_module_heard(struct pciod_module *m, int64_t t_ns)
 {
 	/* It did not hear us either, perhaps. */
-	if (drv_actuator_silent(&m->a) && t_ns - m->heard_ns > m->settings->watchdog_ns / 2)
-		drv_actuator_excuse(&m->a, t_ns);
-	pciod_module_event(m, DRV_ACTUATOR_ON_HEARD, t_ns);
+	if (pciod_actuator_silent(&m->a) && t_ns - m->heard_ns > m->settings->watchdog_ns / 2)
+		pciod_actuator_excuse(&m->a, t_ns);
+	pciod_module_event(m, PCIOD_ACTUATOR_ON_HEARD, t_ns);
 	m->heard_ns = t_ns > m->heard_ns ? t_ns : m->heard_ns;
 	m->waiting_ns = 0;
 }
@@ -140,23 +140,23 @@ static struct pciod_move commanded(const struct drv_ref_command *command, bool s
 static void carry_out(struct pciod_module *m, uint32_t actions, const struct pciod_tick_input *input,
 		      struct pciod_tick_output *output)
 {
-	if (actions & DRV_ACTUATOR_DO_HALT)
+	if (actions & PCIOD_ACTUATOR_DO_HALT)
 		output->what = PCIOD_DO_HALT;
-	if (actions & (DRV_ACTUATOR_DO_STAND | DRV_ACTUATOR_DO_BRAKE)) {
-		output->what = actions & DRV_ACTUATOR_DO_STAND ? PCIOD_DO_STAND : PCIOD_DO_MOVE;
+	if (actions & (PCIOD_ACTUATOR_DO_STAND | PCIOD_ACTUATOR_DO_BRAKE)) {
+		output->what = actions & PCIOD_ACTUATOR_DO_STAND ? PCIOD_DO_STAND : PCIOD_DO_MOVE;
 		output->move = (struct pciod_move){ PCIO_VELOCITY_STATE, 0, true };
 	}
-	if (actions & DRV_ACTUATOR_DO_DRIVE) {
+	if (actions & PCIOD_ACTUATOR_DO_DRIVE) {
 		output->what = PCIOD_DO_MOVE;
 		output->move = commanded(input->command, input->stand);
 		m->driven_rad = m->position_rad;
 		m->driven_ns = m->t_ns[PCIOD_Q_POSITION];
 	}
-	if (actions & DRV_ACTUATOR_DO_RESET)
+	if (actions & PCIOD_ACTUATOR_DO_RESET)
 		output->what = PCIOD_DO_RESET;
-	if (actions & DRV_ACTUATOR_DO_HOME)
+	if (actions & PCIOD_ACTUATOR_DO_HOME)
 		output->what = PCIOD_DO_HOME;
-	if (actions & DRV_ACTUATOR_DO_TAKE_OVER)
+	if (actions & PCIOD_ACTUATOR_DO_TAKE_OVER)
 		pciod_module_forget(m, input->now_ns);
 }
 
@@ -170,7 +170,7 @@ static bool jumped(const struct pciod_module *m, const struct pciod_tick_input *
 
 static void live(struct pciod_module *m, const struct pciod_tick_input *input, struct pciod_tick_output *output)
 {
-	const struct drv_actuator_goal w = {
+	const struct pciod_actuator_goal w = {
 		.now_ns = input->now_ns,
 		.halt = input->halt,
 		.resets = input->resets,
@@ -181,7 +181,7 @@ static void live(struct pciod_module *m, const struct pciod_tick_input *input, s
 		.following = input->following,
 	};
 
-	carry_out(m, drv_actuator_tick(&m->a, &w), input, output);
+	carry_out(m, pciod_actuator_tick(&m->a, &w), input, output);
 }
 
 /* ---- the tick ---- */
@@ -192,11 +192,11 @@ void pciod_module_tick(struct pciod_module *m, const struct pciod_tick_input *in
 	m->fresh = 0;
 	m->paused_ns = input->sample_paused_ns;
 	notice_silence(m, input->now_ns, input->paused_ns);
-	if (drv_actuator_silent(&m->a) && !probe(m, input->now_ns))
+	if (pciod_actuator_silent(&m->a) && !probe(m, input->now_ns))
 		return;
 	live(m, input, output);
 	output->ask = PCIOD_SAMPLE;
-	if (drv_actuator_silent(&m->a) && input->now_ns - m->heard_ns > PROBE_NS)
+	if (pciod_actuator_silent(&m->a) && input->now_ns - m->heard_ns > PROBE_NS)
 		output->ask = PCIOD_Q_BIT_STATE;
 	if (m->phase == PCIOD_VERIFYING) {
 		output->ask |= some_of(unverified(m) & ~m->asked, input->verify_max);
@@ -213,10 +213,10 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 		m->waiting_ns = now_ns;
 	switch (question) {
 	case PCIOD_Q_RESET:
-		pciod_module_event(m, DRV_ACTUATOR_ON_RESET_PUT, now_ns);
+		pciod_module_event(m, PCIOD_ACTUATOR_ON_RESET_PUT, now_ns);
 		break;
 	case PCIOD_Q_HOME:
-		pciod_module_event(m, DRV_ACTUATOR_ON_HOME_PUT, now_ns);
+		pciod_module_event(m, PCIOD_ACTUATOR_ON_HOME_PUT, now_ns);
 		break;
 	case PCIOD_Q_SET_CONFIG:
 		m->config_writes++;
@@ -229,7 +229,7 @@ void pciod_module_put(struct pciod_module *m, enum pciod_question question, int6
 
 void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns)
 {
-	pciod_module_event(m, DRV_ACTUATOR_ON_RESET_ANSWERED, t_ns);
+	pciod_module_event(m, PCIOD_ACTUATOR_ON_RESET_ANSWERED, t_ns);
 	m->reset_ns = t_ns;
 	m->known &= ~(uint32_t)PCIOD_Q_BIT_POSITION;
 }
@@ -237,8 +237,8 @@ void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns)
 void pciod_module_reset_sent(struct pciod_module *m, int64_t t_ns)
 {
 	if (m->asked & PCIOD_Q_BIT_RESET)
-		pciod_module_event(m, DRV_ACTUATOR_ON_RESET_SENT, t_ns);
-	else if (m->a.state == DRV_ACTUATOR_RESET_PUT)
+		pciod_module_event(m, PCIOD_ACTUATOR_ON_RESET_SENT, t_ns);
+	else if (m->a.state == PCIOD_ACTUATOR_RESET_PUT)
 		pciod_module_was_reset(m, t_ns); /* its reply does not count, but the state word does */
 }
 
@@ -247,9 +247,9 @@ void pciod_module_unanswered(struct pciod_module *m, enum pciod_question questio
 	m->asked &= ~(1u << question);
 	m->unanswered |= 1u << question;
 	if (question == PCIOD_Q_RESET)
-		pciod_module_event(m, DRV_ACTUATOR_ON_RESET_UNANSWERED, now_ns);
+		pciod_module_event(m, PCIOD_ACTUATOR_ON_RESET_UNANSWERED, now_ns);
 	else if (question == PCIOD_Q_HOME)
-		pciod_module_event(m, DRV_ACTUATOR_ON_HOME_UNANSWERED, now_ns);
+		pciod_module_event(m, PCIOD_ACTUATOR_ON_HOME_UNANSWERED, now_ns);
 	else if (question == PCIOD_Q_SET_CONFIG)
 		m->config_ns = 0; /* perhaps it was written, perhaps not: once more */
 }

@@ -5,7 +5,7 @@
  *	pciod_module_answer(&m, question, ...);	or pciod_module_unanswered
  *	pciod_module_trouble(&m, code, text)	what is wrong with it, in words
  *
- * Its commands follow from its state, drv_actuator.h.  The verification runs beside it:
+ * Its commands follow from its state, pciod_actuator.h.  The verification runs beside it:
  *
  *	asking		state, position, velocity and current: nothing else is known of it
  *	verifying	version, serial, config (written if it differs, and read back), limits
@@ -17,7 +17,7 @@
 #define PCIOD_MODULE_H
 
 #include "daemons/drv/drv.h"
-#include "daemons/drv/drv_actuator.h"
+#include "daemons/pcio/pciod_actuator.h"
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_settings.h"
 
@@ -90,7 +90,7 @@ struct pciod_module {
 	int64_t waiting_ns; /* since when an answer is waited for, and nothing was heard; 0: it is not */
 
 	/* life */
-	struct drv_actuator a;
+	struct pciod_actuator a;
 	int64_t probe_ns;  /* the last time it was asked while silent */
 	int64_t reset_ns;  /* a position asked for before this, and the one after it, may be wrong; 0: none */
 	double driven_rad; /* where it was when it was last driven, and when that was measured */
@@ -112,7 +112,7 @@ struct pciod_module {
 
 /* state: the last state word that the previous driver process published. */
 void pciod_module_init(struct pciod_module *m, const struct pciod_settings *settings, unsigned int number,
-		       uint32_t state, const struct drv_actuator_before *before, int64_t now_ns);
+		       uint32_t state, const struct pciod_actuator_before *before, int64_t now_ns);
 
 struct pciod_tick_input { /* of a tick */
 	int64_t now_ns;
@@ -165,9 +165,9 @@ void pciod_module_unanswered(struct pciod_module *m, enum pciod_question questio
 enum pciod_news pciod_module_stray(struct pciod_module *m, const struct frame *frame, int64_t t_ns);
 /* From here on nothing is known of it. */
 void pciod_module_forget(struct pciod_module *m, int64_t now_ns);
-struct drv_actuator_word pciod_module_word(uint32_t state);
+struct pciod_actuator_word pciod_module_word(uint32_t state);
 /* Something happened in its life.  The actions that are left to do. */
-uint32_t pciod_module_event(struct pciod_module *m, enum drv_actuator_event event, int64_t t_ns);
+uint32_t pciod_module_event(struct pciod_module *m, enum pciod_actuator_event event, int64_t t_ns);
 /* A reset was carried out at t_ns: does the state word say so, too?  The first position after it is wrong. */
 void pciod_module_was_reset(struct pciod_module *m, int64_t t_ns);
 /* It was heard: a silent one is back, to be taken over again. */

@@ -29,9 +29,9 @@ static void take_position(struct pciod_module *m, double value, int64_t asked_ns
 
 static void take_state(struct pciod_module *m, uint32_t state, int64_t asked_ns, int64_t t_ns)
 {
-	const struct drv_actuator_word word = pciod_module_word(state);
+	const struct pciod_actuator_word word = pciod_module_word(state);
 
-	if (drv_actuator_word(&m->a, &word, asked_ns, t_ns) & DRV_ACTUATOR_DO_TAKE_OVER)
+	if (pciod_actuator_word(&m->a, &word, asked_ns, t_ns) & PCIOD_ACTUATOR_DO_TAKE_OVER)
 		pciod_module_forget(m, t_ns);
 	m->state = state;
 	measured(m, PCIOD_Q_STATE, t_ns);
@@ -163,7 +163,7 @@ static void take_answer(struct pciod_module *m, enum pciod_question question, co
 		pciod_module_was_reset(m, reply->t_ns);
 		break;
 	case PCIOD_Q_HOME:
-		pciod_module_event(m, DRV_ACTUATOR_ON_HOME_ANSWERED, reply->t_ns);
+		pciod_module_event(m, PCIOD_ACTUATOR_ON_HOME_ANSWERED, reply->t_ns);
 		break;
 	default:
 		take_position(m, reply->value, asked_ns, reply->t_ns);

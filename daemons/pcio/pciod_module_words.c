@@ -12,7 +12,7 @@
 uint32_t pciod_module_status(const struct pciod_module *m)
 {
 	const uint32_t off = PCIO_STATE_HALTED | PCIO_STATE_BRAKE;
-	uint32_t status = drv_actuator_silent(&m->a) || !m->t_ns[PCIOD_Q_STATE] ? MSG_JOINT_SILENT : 0;
+	uint32_t status = pciod_actuator_silent(&m->a) || !m->t_ns[PCIOD_Q_STATE] ? MSG_JOINT_SILENT : 0;
 
 	if (!m->t_ns[PCIOD_Q_STATE])
 		return status;
@@ -24,7 +24,7 @@ uint32_t pciod_module_status(const struct pciod_module *m)
 		status |= MSG_JOINT_BRAKED;
 	if (m->state & PCIO_STATE_CURRENT_LIMIT)
 		status |= MSG_JOINT_WARNING;
-	if (pcio_faults(m->state) || m->wrong || m->a.reset_failed || drv_actuator_lost(&m->a) || m->a.latches)
+	if (pcio_faults(m->state) || m->wrong || m->a.reset_failed || pciod_actuator_lost(&m->a) || m->a.latches)
 		status |= MSG_JOINT_FAULT;
 	if (!(m->state & off) && !(status & (MSG_JOINT_FAULT | MSG_JOINT_SILENT)))
 		status |= MSG_JOINT_ENABLED;
@@ -141,18 +141,18 @@ bool pciod_module_trouble(const struct pciod_module *m, int64_t now_ns, char cod
 {
 	const struct words w = { code, text };
 
-	if (drv_actuator_silent(&m->a))
+	if (pciod_actuator_silent(&m->a))
 		return say(&w, m, "silent", " does not answer; is it powered, on this bus, and of this bit rate?");
 	if (!(m->known & PCIOD_Q_BIT_STATE)) /* not yet */
 		return describe_unanswered(&w, m, now_ns);
-	if (pcio_faults(m->state) && !drv_actuator_explained(&m->a))
+	if (pcio_faults(m->state) && !pciod_actuator_explained(&m->a))
 		return describe_faults(&w, m);
 	if (m->wrong || m->a.reset_failed)
 		return describe_wrong(&w, m);
-	if (drv_actuator_lost(&m->a))
+	if (pciod_actuator_lost(&m->a))
 		return say(&w, m, "not-homed",
 			   " is not homed any more: it lost its power, and where it is; home it, or clear it");
-	if (m->state & PCIO_STATE_HALTED && !m->a.ours_ns && !drv_actuator_explained(&m->a))
+	if (m->state & PCIO_STATE_HALTED && !m->a.ours_ns && !pciod_actuator_explained(&m->a))
 		return say(&w, m, "halted", " was halted, not by this driver; the request clear resets it");
 	return describe_unanswered(&w, m, now_ns);
 }
@@ -182,7 +182,7 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 {
 	const struct words w = { NULL, text };
 
-	if (drv_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE)) {
+	if (pciod_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE)) {
 		say(&w, m, "", " does not answer; it is taken back when it does");
 		return -EPERM;
 	}
@@ -190,12 +190,12 @@ int pciod_module_clearable(const struct pciod_module *m, char text[PCIOD_WORDS_M
 		describe_faults(&w, m);
 		return -EPERM;
 	}
-	return m->wrong || drv_actuator_clearable(&m->a) ? 0 : 1;
+	return m->wrong || pciod_actuator_clearable(&m->a) ? 0 : 1;
 }
 
 void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 {
-	drv_actuator_clear(&m->a, m->wrong, now_ns);
+	pciod_actuator_clear(&m->a, m->wrong, now_ns);
 	if (!m->wrong)
 		return;
 	m->phase = PCIOD_VERIFYING;
@@ -208,21 +208,21 @@ void pciod_module_clear(struct pciod_module *m, int64_t now_ns)
 
 bool pciod_module_clearing(const struct pciod_module *m)
 {
-	const struct drv_actuator *a = &m->a;
+	const struct pciod_actuator *a = &m->a;
 
-	return !drv_actuator_silent(a) && !m->wrong && !a->reset_failed &&
-	       (drv_actuator_resetting(a) || m->phase != PCIOD_UP || a->clear_ns);
+	return !pciod_actuator_silent(a) && !m->wrong && !a->reset_failed &&
+	       (pciod_actuator_resetting(a) || m->phase != PCIOD_UP || a->clear_ns);
 }
 
 const char *pciod_module_not_homable(const struct pciod_module *m)
 {
-	if (drv_actuator_silent(&m->a) || !pciod_module_knows(m))
+	if (pciod_actuator_silent(&m->a) || !pciod_module_knows(m))
 		return "does not answer";
 	if (m->phase != PCIOD_UP)
 		return "is not verified yet";
 	if (pcio_faults(m->state) || m->wrong || m->a.reset_failed)
 		return "has a fault";
-	if (m->state & PCIO_STATE_HALTED || drv_actuator_resetting(&m->a))
+	if (m->state & PCIO_STATE_HALTED || pciod_actuator_resetting(&m->a))
 		return "is halted";
 	return NULL;
 }

@@ -22,7 +22,7 @@ void pciod_forgive(struct pciod *p, unsigned int bus, int64_t t_ns)
 {
 	for (unsigned int i = 0; i < p->joints_n; i++)
 		if (p->joints[i].bus == bus)
-			drv_actuator_excuse(&p->joints[i].module.a, t_ns);
+			pciod_actuator_excuse(&p->joints[i].module.a, t_ns);
 }
 
 /* The host lives: every bus, in whatever state, as long as this runs. */
@@ -156,10 +156,10 @@ static void report_latches(struct pciod *p, struct drv *drv, bool well, int64_t 
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		struct pciod_module *m = &p->joints[i].module;
 
-		drv_actuator_latch(&m->a, m->phase == PCIOD_UP && !m->wrong, m->wrong);
+		pciod_actuator_latch(&m->a, m->phase == PCIOD_UP && !m->wrong, m->wrong);
 		if (!(m->a.latches & ~drv_latched(drv)) && !(m->a.latches && (well || !p->latch_reported)))
 			continue;
-		if (drv_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE))
+		if (pciod_actuator_silent(&m->a) || !(m->known & PCIOD_Q_BIT_STATE))
 			continue;
 		if (!pciod_module_trouble(m, now_ns, code, text))
 			pciod_module_latched(m, code, text);
@@ -262,11 +262,11 @@ static bool halts(const struct pciod *p, const struct msg_common *common)
 	       (common->level == MSG_LEVEL_ESTOP && common->ticks && p->settings.on_estop == PCIOD_ACTION_HALT);
 }
 
-static struct drv_actuator_before before(const struct pciod *p, const struct drv *drv, const char *joint,
-					 uint32_t *state)
+static struct pciod_actuator_before before(const struct pciod *p, const struct drv *drv, const char *joint,
+					   uint32_t *state)
 {
 	const struct msg_joint_state *last = drv_previous(drv);
-	struct drv_actuator_before b = { .latches = drv_latched(drv) };
+	struct pciod_actuator_before b = { .latches = drv_latched(drv) };
 
 	for (unsigned int i = 0; last && i < last->count && i < MSG_JOINTS; i++) {
 		if (strncmp(last->joint[i], joint, MSG_NAME_SIZE) != 0)
@@ -287,7 +287,7 @@ static void begin(struct pciod *p, const struct drv *drv, int64_t now_ns)
 	p->begun = true;
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		uint32_t state = 0;
-		const struct drv_actuator_before b = before(p, drv, p->joints[i].name, &state);
+		const struct pciod_actuator_before b = before(p, drv, p->joints[i].name, &state);
 		struct pciod_module *m = &p->joints[i].module;
 
 		pciod_module_init(m, &p->settings, m->number, state, &b, now_ns);
@@ -300,7 +300,7 @@ static void await(const struct pciod *p, struct drv *drv)
 	unsigned int answers[MSG_BUSES] = { 0 };
 
 	for (const struct pciod_joint *j = p->joints; j < p->joints + p->joints_n; j++)
-		answers[j->bus] += drv_actuator_silent(&j->module.a) ? 0 : PCIOD_SAMPLES;
+		answers[j->bus] += pciod_actuator_silent(&j->module.a) ? 0 : PCIOD_SAMPLES;
 	for (unsigned int i = 0; i < drv_buses(drv); i++)
 		drv_await(drv, i, answers[i], SAMPLE_LEN);
 }
@@ -336,7 +336,7 @@ static void turn(struct pciod *p, struct drv *drv, const struct drv_orders *orde
 		if (drv_heard_ns(drv, j->receive) > j->module.heard_ns)
 			pciod_module_heard(&j->module, drv_heard_ns(drv, j->receive));
 		pciod_module_tick(&j->module, &input, &output);
-		if (j->module.a.state != DRV_ACTUATOR_DRIVEN)
+		if (j->module.a.state != PCIOD_ACTUATOR_DRIVEN)
 			drv_not_driven(drv, i, j->module.a.from_rest);
 		put(p, drv, j, &output, orders->now_ns);
 	}
@@ -355,7 +355,7 @@ enum drv_step pciod_start(void *self, struct drv *drv, const struct drv_orders *
 
 	turn(p, drv, orders, false);
 	for (unsigned int i = 0; i < p->joints_n; i++)
-		if (p->joints[i].module.phase != PCIOD_UP || drv_actuator_resetting(&p->joints[i].module.a))
+		if (p->joints[i].module.phase != PCIOD_UP || pciod_actuator_resetting(&p->joints[i].module.a))
 			return DRV_AGAIN;
 	return p->unwell && !drv_latched(drv) ? DRV_AGAIN : DRV_DONE;
 }
@@ -375,7 +375,7 @@ enum drv_step pciod_stop(void *self, struct drv *drv, const struct drv_orders *o
 	for (unsigned int i = 0; i < p->joints_n; i++) {
 		const struct pciod_module *m = &p->joints[i].module;
 
-		if (!drv_actuator_silent(&m->a) && !(m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_HALTED))
+		if (!pciod_actuator_silent(&m->a) && !(m->known & PCIOD_Q_BIT_STATE && m->state & PCIO_STATE_HALTED))
 			return DRV_AGAIN;
 	}
 	return DRV_DONE;

@@ -32,7 +32,7 @@ void fake_start(struct fake *f)
 	f->limits = drv_ref_no_limits;
 	f->now_ns = 1000 * MS;
 	f->input = (struct pciod_tick_input){ .resets = true, .limits = &f->limits, .dt_s = 0.005, .verify_max = 16 };
-	fake_restart(f, &(struct drv_actuator_before){ .known = true, .halted_by_us = true });
+	fake_restart(f, &(struct pciod_actuator_before){ .known = true, .halted_by_us = true });
 }
 
 /* ---- the matcher of its driver ---- */
@@ -109,12 +109,12 @@ void fake_reset_lost(struct fake *f)
 	const struct frame frame = request(PCIOD_Q_RESET);
 
 	drv_ask_lost(&f->asks, PCIO_SEND_COMMAND, &frame, true);
-	pciod_module_event(&f->m, DRV_ACTUATOR_ON_RESET_LOST, f->m.a.state_ns);
+	pciod_module_event(&f->m, PCIOD_ACTUATOR_ON_RESET_LOST, f->m.a.state_ns);
 }
 
 /* ---- commands ---- */
 
-void fake_restart(struct fake *f, const struct drv_actuator_before *before)
+void fake_restart(struct fake *f, const struct pciod_actuator_before *before)
 {
 	fake_forget(f);
 	pciod_module_init(&f->m, &f->settings, NUMBER, 0, before, f->now_ns + 5 * MS); /* in the first tick */
@@ -297,7 +297,7 @@ void fake_tick(struct fake *f)
 	for (unsigned int q = PCIOD_Q_N; q-- && !f->mute;)
 		if (f->asked & ~f->deaf_to & 1u << q)
 			fake_answer(f, q, f->now_ns + MS);
-	drv_actuator_latch(&f->m.a, f->m.phase == PCIOD_UP && !f->m.wrong, f->m.wrong);
+	pciod_actuator_latch(&f->m.a, f->m.phase == PCIOD_UP && !f->m.wrong, f->m.wrong);
 }
 
 void fake_ticks(struct fake *f, unsigned int n)

@@ -35,7 +35,7 @@ struct fake {
 /* A module that stands, homed and fine, at 1.5 rad, and its driver, which knows nothing of it but that the one before
  * it left it well, perhaps halted. */
 void fake_start(struct fake *f);
-void fake_restart(struct fake *f, const struct drv_actuator_before *before); /* a new driver of the same module */
+void fake_restart(struct fake *f, const struct pciod_actuator_before *before); /* a new driver of the same module */
 /* A tick of 5 ms: commands and questions go onto the wire, and is answered 1 ms later. */
 void fake_tick(struct fake *f);
 void fake_ticks(struct fake *f, unsigned int n);

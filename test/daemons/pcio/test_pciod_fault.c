@@ -1,12 +1,13 @@
 /* test_pciod_fault.c: faults of a module, what is forgiven, what a person clears; and homing.
- * Also for drv_actuator.c. */
-#include "test/daemons/safety/actuator_names.h"
+ * Also for pciod_actuator.c. */
+#include "test/daemons/pcio/actuator_names.h"
 #include "test/lib/testcase.h"
 
 #include "test/daemons/pcio/pciod_fake.h"
 
 #define COMMANDS(expected) TEST_ASSERT_EQUAL_STRING(expected, fake_commands(&f))
-#define LIFE(expected) TEST_ASSERT_EQUAL_STRING(actuator_states[DRV_ACTUATOR_##expected], actuator_states[f.m.a.state])
+#define LIFE(expected) \
+	TEST_ASSERT_EQUAL_STRING(actuator_states[PCIOD_ACTUATOR_##expected], actuator_states[f.m.a.state])
 #define COMM (PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR)
 
 static struct fake f;
@@ -104,7 +105,7 @@ TEST(unless_we_were_away_again)
 {
 	up_and_driven();
 	f.state |= COMM;
-	drv_actuator_excuse(&f.m.a, f.now_ns);
+	pciod_actuator_excuse(&f.m.a, f.now_ns);
 	fake_ticks(&f, 3);
 	COMMANDS("v 0; reset");
 	TEST_ASSERT_FALSE(trouble());
@@ -130,7 +131,7 @@ TEST(a_short_silence_explains_nothing)
 	up_and_driven();
 	f.mute = true;
 	fake_ticks(&f, 4);
-	TEST_ASSERT_TRUE(drv_actuator_silent(&f.m.a));
+	TEST_ASSERT_TRUE(pciod_actuator_silent(&f.m.a));
 	f.mute = false;
 	f.state |= COMM;
 	fake_commands(&f);
@@ -251,7 +252,7 @@ TEST(a_loss_after_its_answer_changes_nothing)
 		fake_tick(&f);
 	LIFE(RESET_SENT);
 	fake_answer(&f, PCIOD_Q_RESET, f.now_ns + MS);
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_RESET_LOST, f.m.a.state_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_RESET_LOST, f.m.a.state_ns);
 	LIFE(RESET_CHECK);
 }
 
@@ -344,7 +345,7 @@ TEST(a_module_that_lost_its_homing_waits_for_a_person)
 	up_and_driven();
 	f.mute = true;
 	fake_ticks(&f, 30);
-	TEST_ASSERT_TRUE(drv_actuator_silent(&f.m.a));
+	TEST_ASSERT_TRUE(pciod_actuator_silent(&f.m.a));
 	f.mute = false;
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	fake_ticks(&f, 30);
@@ -368,9 +369,9 @@ TEST(a_module_that_lost_its_power_is_verified_again)
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	f.config = 0x118;
 	fake_ticks(&f, 30);
-	TEST_ASSERT_FALSE(drv_actuator_silent(&f.m.a));
+	TEST_ASSERT_FALSE(pciod_actuator_silent(&f.m.a));
 	TEST_ASSERT_EQUAL_HEX32(0x01000118, f.config);
-	TEST_ASSERT_EQUAL(DRV_ACTUATOR_ZERO_LOST, f.m.a.zero);
+	TEST_ASSERT_EQUAL(PCIOD_ACTUATOR_ZERO_LOST, f.m.a.zero);
 	fake_commands(&f);
 	fake_ticks(&f, 10);
 	TEST_ASSERT_NULL_MESSAGE(strstr(fake_commands(&f), "config"), "once is enough");
@@ -398,7 +399,7 @@ TEST(homed_again_all_is_well)
 TEST(while_it_is_homed_it_is_not)
 {
 	up_and_driven();
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_HOME, f.now_ns);
 	pciod_module_put(&f.m, PCIOD_Q_HOME, f.now_ns);
 	f.state &= ~(uint32_t)PCIO_STATE_HOMED;
 	fake_ticks(&f, 2);
@@ -521,7 +522,7 @@ static void begin_home(void)
 {
 	up_and_driven();
 	TEST_ASSERT_NULL(pciod_module_not_homable(&f.m));
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_HOME, f.now_ns);
 	fake_tick(&f);
 	COMMANDS("home");
 	LIFE(HOME_BEGINS);
@@ -547,10 +548,10 @@ TEST(homing_ends_when_it_is_homed_and_stands)
 	fake_ticks(&f, 2);
 	LIFE(HOME_DONE);
 	COMMANDS(""); /* no move meanwhile */
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_END_HOME, f.now_ns);
 	fake_tick(&f);
 	COMMANDS("v 0");
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns); /* once more, from the beginning */
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_HOME, f.now_ns); /* once more, from the beginning */
 	fake_ticks(&f, 50);
 	COMMANDS("home");
 	LIFE(HOME_BEGINS);
@@ -560,7 +561,7 @@ TEST(homing_that_is_answered_a_tick_later_has_begun)
 {
 	up_and_driven();
 	f.deaf_to = PCIOD_Q_BIT_HOME;
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_HOME, f.now_ns);
 	fake_ticks(&f, 2);
 	LIFE(HOME_PUT);
 	fake_answer(&f, PCIOD_Q_HOME, f.now_ns + 2 * MS);
@@ -610,17 +611,17 @@ TEST(homing_fails)
 
 	setUp();
 	begin_home();
-	drv_actuator_excuse(&f.m.a, f.now_ns);
+	pciod_actuator_excuse(&f.m.a, f.now_ns);
 	f.state |= COMM;
 	fake_ticks(&f, 2);
 	COMMANDS("reset");
-	TEST_ASSERT_FALSE(drv_actuator_homing(&f.m.a));
+	TEST_ASSERT_FALSE(pciod_actuator_homing(&f.m.a));
 	TEST_ASSERT_BITS_HIGH(MSG_LATCH_HOMING_ABORTED, f.m.a.latches);
 
 	setUp();
 	up_and_driven();
 	f.deaf_to = PCIOD_Q_BIT_HOME;
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_HOME, f.now_ns);
 	fake_ticks(&f, 10);
 	COMMANDS("home");
 	LIFE(HOME_FAILED);

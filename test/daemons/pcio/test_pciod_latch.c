@@ -1,5 +1,5 @@
 /* test_pciod_latch.c: what of a module only a person may end, and what ends it.
- * Also for drv_actuator.c. */
+ * Also for pciod_actuator.c. */
 #include "test/lib/testcase.h"
 
 #include "test/daemons/pcio/pciod_fake.h"
@@ -48,7 +48,7 @@ TEST(the_state_found_is_compared_with_the_state_left)
 {
 	static const struct {
 		const char *name;
-		struct drv_actuator_before before;
+		struct pciod_actuator_before before;
 		uint32_t state, latches;
 	} rows[] = {
 		{ "as it was", { .known = true, .homed = true }, HOMED, 0 },
@@ -94,7 +94,7 @@ TEST(the_state_found_is_compared_with_the_state_left)
 /* At level estop it is halted before its first answer, and that halt is ours. */
 TEST(a_halt_of_ours_before_the_first_answer_is_ours)
 {
-	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
+	fake_restart(&f, &(struct pciod_actuator_before){ .known = true, .homed = true });
 	f.input.halt = true;
 	f.mute = true;
 	ticks(2);
@@ -108,7 +108,7 @@ TEST(a_halt_of_ours_before_the_first_answer_is_ours)
 /* Our halt does not explain an answer from before it. */
 TEST(an_answer_from_before_our_halt_shows_a_halt_by_another)
 {
-	fake_restart(&f, &(struct drv_actuator_before){ .known = true, .homed = true });
+	fake_restart(&f, &(struct pciod_actuator_before){ .known = true, .homed = true });
 	f.state |= HALT;
 	f.input.halt = true;
 	fake_ask(&f);
@@ -223,7 +223,7 @@ TEST(an_old_answer_confirms_nothing)
 	fake_ask(&f);
 	clear();
 	fake_answer(&f, PCIOD_Q_STATE, f.now_ns + MS);
-	drv_actuator_latch(&f.m.a, f.m.phase == PCIOD_UP && !f.m.wrong, f.m.wrong);
+	pciod_actuator_latch(&f.m.a, f.m.phase == PCIOD_UP && !f.m.wrong, f.m.wrong);
 	LATCHED(WAITS);
 	ticks(1);
 	LATCHED(0);
@@ -249,7 +249,7 @@ TEST(silent_meanwhile_it_is_cleared_no_more)
 	clear();
 	f.mute = true;
 	ticks(30);
-	TEST_ASSERT_TRUE(drv_actuator_silent(&f.m.a));
+	TEST_ASSERT_TRUE(pciod_actuator_silent(&f.m.a));
 	f.mute = false;
 	ticks(60);
 	TEST_ASSERT_TRUE((f.m.phase == PCIOD_UP));
@@ -291,34 +291,34 @@ static void home(void)
 {
 	up();
 	f.m.a.latches = POSITION;
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_HOME, f.now_ns);
 	ticks(3);
-	TEST_ASSERT_EQUAL(DRV_ACTUATOR_HOME_BEGINS, f.m.a.state);
+	TEST_ASSERT_EQUAL(PCIOD_ACTUATOR_HOME_BEGINS, f.m.a.state);
 }
 
 TEST(homing_ends_what_it_can)
 {
 	home();
 	f.m.a.latches |= WAITS;
-	f.m.a.state = DRV_ACTUATOR_HOME_DONE;
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
+	f.m.a.state = PCIOD_ACTUATOR_HOME_DONE;
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(WAITS);
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(WAITS);
 }
 
 TEST(homing_that_does_not_end_well_is_latched)
 {
 	home();
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(POSITION | HOMING);
 }
 
 TEST(unless_it_was_never_begun)
 {
 	up();
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_HOME, f.now_ns);
-	pciod_module_event(&f.m, DRV_ACTUATOR_ON_END_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_HOME, f.now_ns);
+	pciod_module_event(&f.m, PCIOD_ACTUATOR_ON_END_HOME, f.now_ns);
 	LATCHED(0);
 }
 

@@ -1,5 +1,5 @@
 /* test_pciod_module.c: the life of a module: take-over, verification, driving, halting, silence.
- * Also for drv_actuator.c. */
+ * Also for pciod_actuator.c. */
 #include <math.h>
 
 #include "test/lib/testcase.h"
@@ -555,10 +555,10 @@ TEST(it_is_reset_when_it_has_come_to_rest)
 	fake_ticks(&f, 4);
 	COMMANDS("v 0.1; v 0.1");
 	TEST_ASSERT_FALSE(f.m.a.from_rest);
-	TEST_ASSERT_EQUAL(DRV_ACTUATOR_DRIVEN, f.m.a.state);
+	TEST_ASSERT_EQUAL(PCIOD_ACTUATOR_DRIVEN, f.m.a.state);
 	f.input.command = NULL;
 	fake_tick(&f);
-	TEST_ASSERT_EQUAL(DRV_ACTUATOR_FREE, f.m.a.state);
+	TEST_ASSERT_EQUAL(PCIOD_ACTUATOR_FREE, f.m.a.state);
 	TEST_ASSERT_FALSE(f.m.a.from_rest); /* and after that at what is measured, as any other */
 }
 
@@ -769,7 +769,7 @@ TEST(whoever_was_stopped_himself_does_not_call_it_silent)
 	fake_up(&f);
 	f.now_ns += 300 * MS;
 	fake_tick(&f);
-	TEST_ASSERT_FALSE(drv_actuator_silent(&f.m.a));
+	TEST_ASSERT_FALSE(pciod_actuator_silent(&f.m.a));
 	fake_tick(&f);
 	TEST_ASSERT_FALSE(trouble());
 	TEST_ASSERT_TRUE((f.m.phase == PCIOD_UP));

@@ -768,7 +768,7 @@ TEST(frames_of_other_modules_are_ignored)
 TEST(only_a_lost_reset_is_put_again)
 {
 	modules[0].state |= PCIO_STATE_ERROR | PCIO_STATE_HALTED | PCIO_STATE_COMM_ERROR;
-	for (unsigned int i = 0; i < 20 && p.joints[0].module.a.state != DRV_ACTUATOR_RESET_PUT; i++) {
+	for (unsigned int i = 0; i < 20 && p.joints[0].module.a.state != PCIOD_ACTUATOR_RESET_PUT; i++) {
 		wire();
 		next_tick();
 		pciod_start(&p, &drv, &orders);
@@ -776,17 +776,17 @@ TEST(only_a_lost_reset_is_put_again)
 	for (unsigned int i = 0; i < drv.sent_n; i++) {
 		const bool reset = drv.sent[i].id == 0x0E4 && drv.sent[i].data[0] == 0;
 
-		TEST_ASSERT_EQUAL(DRV_ACTUATOR_RESET_PUT, p.joints[0].module.a.state);
+		TEST_ASSERT_EQUAL(PCIOD_ACTUATOR_RESET_PUT, p.joints[0].module.a.state);
 		pciod_lost(&p, &drv, 99, &drv.sent[i]); /* not ours */
 		if (reset)
 			continue;
 		pciod_lost(&p, &drv, drv.sent_rows[i], &drv.sent[i]);
-		TEST_ASSERT_EQUAL(DRV_ACTUATOR_RESET_PUT, p.joints[0].module.a.state);
+		TEST_ASSERT_EQUAL(PCIOD_ACTUATOR_RESET_PUT, p.joints[0].module.a.state);
 	}
 	for (unsigned int i = 0; i < drv.sent_n; i++)
 		if (drv.sent[i].id == 0x0E4)
 			pciod_lost(&p, &drv, drv.sent_rows[i], &drv.sent[i]);
-	TEST_ASSERT_EQUAL(DRV_ACTUATOR_BLOCKED, p.joints[0].module.a.state);
+	TEST_ASSERT_EQUAL(PCIOD_ACTUATOR_BLOCKED, p.joints[0].module.a.state);
 }
 
 /* ---- requests ---- */

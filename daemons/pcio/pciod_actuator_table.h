@@ -1,6 +1,6 @@
-/* drv_actuator_table.h: the life of an actuator: one table, state x event.
+/* pciod_actuator_table.h: the life of an actuator: one table, state x event.
  *
- *	const struct drv_actuator_row *row = drv_actuator_row(state, event);	NULL: nothing changes
+ *	const struct pciod_actuator_row *row = pciod_actuator_row(state, event);	NULL: nothing changes
  *	state = row->next;
  *
  * With no trouble and no request:
@@ -12,17 +12,17 @@
  * halted, or has a fault, is blocked: it is reset if this driver halted it, if the absence of this driver explains the
  * fault, or if a person asks.
  *
- * The table holds what was done and what is waited for; drv_actuator.c makes events of measurements, times and the
+ * The table holds what was done and what is waited for; pciod_actuator.c makes events of measurements, times and the
  * driver's goals.  Pure.
  */
-#ifndef DRV_ACTUATOR_TABLE_H
-#define DRV_ACTUATOR_TABLE_H
+#ifndef PCIOD_ACTUATOR_TABLE_H
+#define PCIOD_ACTUATOR_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* S(NAME, "name"), E(NAME, "name") */
-#define DRV_ACTUATOR_STATES(S)                                                                     \
+#define PCIOD_ACTUATOR_STATES(S)                                                                   \
 	S(SILENT, "silent")		  /* does not answer */                                    \
 	S(SILENT_MOVING, "silent-moving") /* and was driven, or moved, when it was last heard */   \
 	S(UNKNOWN, "unknown")		  /* answers; its state word has not come */               \
@@ -42,7 +42,7 @@
 	S(HOME_DONE, "home-done")	  /* until END_HOME */                                     \
 	S(HOME_FAILED, "home-failed")	  /* no answer to the home command; until END_HOME */
 
-#define DRV_ACTUATOR_EVENTS(E)                                                                         \
+#define PCIOD_ACTUATOR_EVENTS(E)                                                                       \
 	/* in a tick, one of: */                                                                       \
 	E(WAIT, "wait")			    /* silent or unknown, and need not be halted */            \
 	E(HALT, "halt")			    /* it has to be halted, and is not, as far as known */     \
@@ -78,44 +78,44 @@
 	E(HOME, "home")                                                                                \
 	E(END_HOME, "end-home")
 
-#define DRV_ACTUATOR_STATE_INDEX(NAME, name) DRV_ACTUATOR_##NAME,
-enum drv_actuator_state { DRV_ACTUATOR_STATES(DRV_ACTUATOR_STATE_INDEX) DRV_ACTUATOR_N };
-#define DRV_ACTUATOR_EVENT_INDEX(NAME, name) DRV_ACTUATOR_ON_##NAME,
-enum drv_actuator_event { DRV_ACTUATOR_EVENTS(DRV_ACTUATOR_EVENT_INDEX) DRV_ACTUATOR_ON_N };
+#define PCIOD_ACTUATOR_STATE_INDEX(NAME, name) PCIOD_ACTUATOR_##NAME,
+enum pciod_actuator_state { PCIOD_ACTUATOR_STATES(PCIOD_ACTUATOR_STATE_INDEX) PCIOD_ACTUATOR_N };
+#define PCIOD_ACTUATOR_EVENT_INDEX(NAME, name) PCIOD_ACTUATOR_ON_##NAME,
+enum pciod_actuator_event { PCIOD_ACTUATOR_EVENTS(PCIOD_ACTUATOR_EVENT_INDEX) PCIOD_ACTUATOR_ON_N };
 
 /* What to do, as a set. */
-enum drv_actuator_action {
-	DRV_ACTUATOR_DO_HALT = 0x001,
-	DRV_ACTUATOR_DO_STAND = 0x002, /* velocity 0, without waiting for an answer */
-	DRV_ACTUATOR_DO_BRAKE = 0x004, /* velocity 0 */
-	DRV_ACTUATOR_DO_DRIVE = 0x008, /* what the loop commands */
-	DRV_ACTUATOR_DO_RESET = 0x010, /* unless an answer to the last one is still owed; so for home */
-	DRV_ACTUATOR_DO_HOME = 0x020,
-	DRV_ACTUATOR_DO_TAKE_OVER = 0x040,   /* forget what is known of it, and ask again */
-	DRV_ACTUATOR_DO_EXCUSE = 0x080,	     /* a fault that is explained is being reset: the excuse is used */
-	DRV_ACTUATOR_DO_GIVE_BACK = 0x100,   /* it was not used after all */
-	DRV_ACTUATOR_DO_FAIL_RESET = 0x200,  /* the reset did not help; only a person may ask for another */
-	DRV_ACTUATOR_DO_END_RESET = 0x400,   /* the reset helped: it is not halted by this driver any more */
-	DRV_ACTUATOR_DO_DROP_RESET = 0x800,  /* it was not needed */
-	DRV_ACTUATOR_DO_LATCH_HOME = 0x1000, /* homing was begun, and not completed */
-	DRV_ACTUATOR_DO_END_HOME = 0x2000,   /* it has a zero again */
+enum pciod_actuator_action {
+	PCIOD_ACTUATOR_DO_HALT = 0x001,
+	PCIOD_ACTUATOR_DO_STAND = 0x002, /* velocity 0, without waiting for an answer */
+	PCIOD_ACTUATOR_DO_BRAKE = 0x004, /* velocity 0 */
+	PCIOD_ACTUATOR_DO_DRIVE = 0x008, /* what the loop commands */
+	PCIOD_ACTUATOR_DO_RESET = 0x010, /* unless an answer to the last one is still owed; so for home */
+	PCIOD_ACTUATOR_DO_HOME = 0x020,
+	PCIOD_ACTUATOR_DO_TAKE_OVER = 0x040,   /* forget what is known of it, and ask again */
+	PCIOD_ACTUATOR_DO_EXCUSE = 0x080,      /* a fault that is explained is being reset: the excuse is used */
+	PCIOD_ACTUATOR_DO_GIVE_BACK = 0x100,   /* it was not used after all */
+	PCIOD_ACTUATOR_DO_FAIL_RESET = 0x200,  /* the reset did not help; only a person may ask for another */
+	PCIOD_ACTUATOR_DO_END_RESET = 0x400,   /* the reset helped: it is not halted by this driver any more */
+	PCIOD_ACTUATOR_DO_DROP_RESET = 0x800,  /* it was not needed */
+	PCIOD_ACTUATOR_DO_LATCH_HOME = 0x1000, /* homing was begun, and not completed */
+	PCIOD_ACTUATOR_DO_END_HOME = 0x2000,   /* it has a zero again */
 };
 
-struct drv_actuator_row {
-	uint32_t in; /* bits of enum drv_actuator_state */
-	uint32_t on; /* bits of enum drv_actuator_event */
-	enum drv_actuator_state next;
-	uint32_t actions; /* enum drv_actuator_action */
+struct pciod_actuator_row {
+	uint32_t in; /* bits of enum pciod_actuator_state */
+	uint32_t on; /* bits of enum pciod_actuator_event */
+	enum pciod_actuator_state next;
+	uint32_t actions; /* enum pciod_actuator_action */
 };
-#define DRV_ACTUATOR_SAME DRV_ACTUATOR_N
+#define PCIOD_ACTUATOR_SAME PCIOD_ACTUATOR_N
 
-extern const struct drv_actuator_row drv_actuator_rows[];
-extern const unsigned int drv_actuator_rows_n;
+extern const struct pciod_actuator_row pciod_actuator_rows[];
+extern const unsigned int pciod_actuator_rows_n;
 
-const struct drv_actuator_row *drv_actuator_row(enum drv_actuator_state state,
-						enum drv_actuator_event event); /* NULL: there is none */
+const struct pciod_actuator_row *pciod_actuator_row(enum pciod_actuator_state state,
+						    enum pciod_actuator_event event); /* NULL: there is none */
 
-/* Bits of enum drv_actuator_state. */
-extern const uint32_t drv_actuator_silent_states, drv_actuator_reset_states, drv_actuator_home_states;
+/* Bits of enum pciod_actuator_state. */
+extern const uint32_t pciod_actuator_silent_states, pciod_actuator_reset_states, pciod_actuator_home_states;
 
 #endif

@@ -1,12 +1,12 @@
-/* drv_actuator_table.c: the life of an actuator: one table, state x event.  Checked: covered. */
+/* pciod_actuator_table.c: the life of an actuator: one table, state x event.  Checked: covered. */
 #include <stddef.h>
 
-#include "daemons/drv/drv_actuator_table.h"
+#include "daemons/pcio/pciod_actuator_table.h"
 
-#define STATE_BIT(NAME, name) NAME = 1u << DRV_ACTUATOR_##NAME,
-enum { DRV_ACTUATOR_STATES(STATE_BIT) };
-#define EVENT_BIT(NAME, name) ON_##NAME = 1u << DRV_ACTUATOR_ON_##NAME,
-enum { DRV_ACTUATOR_EVENTS(EVENT_BIT) };
+#define STATE_BIT(NAME, name) NAME = 1u << PCIOD_ACTUATOR_##NAME,
+enum { PCIOD_ACTUATOR_STATES(STATE_BIT) };
+#define EVENT_BIT(NAME, name) ON_##NAME = 1u << PCIOD_ACTUATOR_ON_##NAME,
+enum { PCIOD_ACTUATOR_EVENTS(EVENT_BIT) };
 
 #define RESETS (RESET_WANTED | RESET_PUT | RESET_SENT | RESET_CHECK)
 #define HOME_BEGUN (HOME_PUT | HOME_BEGINS | HOME_RUNS | HOME_STILL | HOME_DONE)
@@ -16,10 +16,10 @@ enum { DRV_ACTUATOR_EVENTS(EVENT_BIT) };
 #define PLAIN (FREE | STOPPING | DRIVEN | BLOCKED)
 #define ON_FREE (ON_REST | ON_BRAKE | ON_DRIVE | ON_DRIVE_MOVING)
 
-#define DO(NAME) DRV_ACTUATOR_DO_##NAME
+#define DO(NAME) PCIOD_ACTUATOR_DO_##NAME
 /* clang-format off */
-#define ROW(in, on, next, actions) { in, on, DRV_ACTUATOR_##next, actions }
-const struct drv_actuator_row drv_actuator_rows[] = {
+#define ROW(in, on, next, actions) { in, on, PCIOD_ACTUATOR_##next, actions }
+const struct pciod_actuator_row pciod_actuator_rows[] = {
 	/* silence */
 	ROW(QUIET | HOME_FAILED, ON_SILENCE, SILENT, DO(TAKE_OVER)), /* the state of a silent device is unknown */
 	ROW(COMMANDED, ON_SILENCE, SILENT_MOVING, DO(TAKE_OVER)), /* it may still follow the last command */
@@ -91,21 +91,21 @@ const struct drv_actuator_row drv_actuator_rows[] = {
 	ROW(HOME_IDLE, ON_END_HOME, FREE, 0), /* not begun, or latched already */
 };
 /* clang-format on */
-#define ROWS_N (sizeof(drv_actuator_rows) / sizeof(*drv_actuator_rows))
-const unsigned int drv_actuator_rows_n = ROWS_N;
+#define ROWS_N (sizeof(pciod_actuator_rows) / sizeof(*pciod_actuator_rows))
+const unsigned int pciod_actuator_rows_n = ROWS_N;
 _Static_assert(ROWS_N <= UINT8_MAX, "the search counts in 8 bits");
 
-const struct drv_actuator_row *drv_actuator_row(enum drv_actuator_state state, enum drv_actuator_event event)
+const struct pciod_actuator_row *pciod_actuator_row(enum pciod_actuator_state state, enum pciod_actuator_event event)
 {
-	static uint8_t from[DRV_ACTUATOR_N][DRV_ACTUATOR_ON_N]; /* where the search begins: most find nothing */
+	static uint8_t from[PCIOD_ACTUATOR_N][PCIOD_ACTUATOR_ON_N]; /* where the search begins: most find nothing */
 	uint8_t i = from[state][event];
 
-	while (i < ROWS_N && !(drv_actuator_rows[i].in & 1u << state && drv_actuator_rows[i].on & 1u << event))
+	while (i < ROWS_N && !(pciod_actuator_rows[i].in & 1u << state && pciod_actuator_rows[i].on & 1u << event))
 		i++;
 	from[state][event] = i;
-	return i < ROWS_N ? &drv_actuator_rows[i] : NULL;
+	return i < ROWS_N ? &pciod_actuator_rows[i] : NULL;
 }
 
-const uint32_t drv_actuator_silent_states = SILENT | SILENT_MOVING;
-const uint32_t drv_actuator_reset_states = RESETS;
-const uint32_t drv_actuator_home_states = HOME_BEGUN | HOME_IDLE;
+const uint32_t pciod_actuator_silent_states = SILENT | SILENT_MOVING;
+const uint32_t pciod_actuator_reset_states = RESETS;
+const uint32_t pciod_actuator_home_states = HOME_BEGUN | HOME_IDLE;
