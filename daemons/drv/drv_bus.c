@@ -1,5 +1,7 @@
 /* drv_bus.c: one bus of a driver. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,20 +77,13 @@ void drv_bus_bounds(struct drv_bus *bus, const char *text)
 	const size_t name = strlen(bus->setup->name);
 
 	for (; *text; text += strcspn(text, " "), text += strspn(text, " ")) {
-		char *end;
-		unsigned long id;
-		long long bound_ns;
+		uint32_t id;
+		int64_t bound_ns;
+		int digits;
 
-		if (strncmp(text, bus->setup->name, name) != 0 || text[name] != ':')
-			continue;
-		id = strtoul(text + name + 1, &end, 16);
-		if (*end != '=')
-			continue;
-		bound_ns = strtoll(end + 1, NULL, 10);
-		if (end - (text + name + 1) > 3)
-			id |= FRAME_EXT;
-		if (bound_ns > 0)
-			set_bound(bus, (uint32_t)id, bound_ns);
+		if (!strncmp(text, bus->setup->name, name) &&
+		    sscanf(text + name, ":%" SCNx32 "%n=%" SCNd64, &id, &digits, &bound_ns) == 2 && bound_ns > 0)
+			set_bound(bus, id | (digits > 4 ? FRAME_EXT : 0), bound_ns);
 	}
 }
 

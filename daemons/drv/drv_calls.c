@@ -208,15 +208,14 @@ void drv_why(struct drv *drv, const char *fmt, ...)
 
 void drv_answer(struct drv *drv, struct msg_reply *reply, int result, const char *error, const char *value)
 {
-	if (!drv_request_done(&drv->requests, reply, result, error, value))
-		return;
-	reply->header.incarnation = drv->incarnation;
-	reply->header.t_sample_ns = reply->header.t_publish_ns = clock_now_ns();
-	drv_queue_reply(drv, reply);
+	if (drv_request_done(&drv->requests, reply, result, error, value))
+		drv_queue_reply(drv, reply);
 }
 
-void drv_queue_reply(struct drv *drv, const struct msg_reply *reply)
+void drv_queue_reply(struct drv *drv, struct msg_reply *reply)
 {
+	reply->header.incarnation = drv->incarnation;
+	reply->header.t_sample_ns = reply->header.t_publish_ns = clock_now_ns();
 	if (drv->replies_n == DRV_REQUEST_KEPT)
 		drv_put_replies(drv);
 	drv->replies[drv->replies_n++] = *reply;

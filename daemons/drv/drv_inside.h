@@ -245,7 +245,7 @@ bool drv_joints_check(const struct drv *drv, struct error_sink *errors);
 
 /* drv_calls.c */
 void drv_report_withheld(struct drv *drv);
-void drv_queue_reply(struct drv *drv, const struct msg_reply *reply); /* to be put once the frames are handed over */
+void drv_queue_reply(struct drv *drv, struct msg_reply *reply); /* to be put once the frames are handed over */
 void drv_put_replies(struct drv *drv);
 
 /* drv_question.c */

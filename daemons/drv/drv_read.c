@@ -147,8 +147,6 @@ static void take_request(struct drv *drv, const struct msg_request *request, int
 		break;
 	case DRV_REQUEST_AGAIN:
 	case DRV_REQUEST_WRONG:
-		reply.header.incarnation = drv->incarnation;
-		reply.header.t_sample_ns = reply.header.t_publish_ns = now_ns;
 		drv_queue_reply(drv, &reply);
 		break;
 	case DRV_REQUEST_OPEN:
