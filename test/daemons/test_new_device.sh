@@ -40,13 +40,13 @@ objects_of_its_own() {
 simulator_knows_it() {
 	gcc -o made/robotsim "$build/daemons/robotsim/robotsim.o" made/daemons/robotsim/{novelty,sim_kinds}.o \
 		-Wl,--start-group "$build"/daemons/robotsim.a "$build/sim_settings.a" "$build"/{can,channels,config}/*.a \
-		-Wl,--end-group -lsocketcan -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm -pthread &&
+		-Wl,--end-group -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm -pthread &&
 		said 'with driver: noveld' made/robotsim run --settings
 }
 driver_runs() {
 	gcc -o made/noveld made/daemons/novel/{novel,noveld}.o -Wl,--start-group "$build/daemons/drv.a" \
 		"$build"/{can,channels,config}/*.a -Wl,--end-group \
-		-lsocketcan -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm -pthread &&
+		-lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm -pthread &&
 		said '"driver":"noveld"' made/noveld --name new --bus can0 --frames
 }
 

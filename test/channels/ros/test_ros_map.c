@@ -1,5 +1,5 @@
 /* Endplate messages as ROS 2 messages, field by field, as tables.
- * Also for ros_encode.c, ros_diag.c. */
+ * Also for ros_encode.c, ros_diag.c, ros_put.c. */
 #include <math.h>
 
 #include "channels/ros/ros_map.h"

@@ -1,5 +1,5 @@
 /* endplate_msgs: every message there and back, and every place at which one may be cut.
- * Also for ros_layout.c, ros_text.c, ros_schema.c. */
+ * Also for ros_layout.c, ros_text.c, ros_schema.c, ros_put.c. */
 #include <sys/mman.h>
 
 #include "channels/ros/ros_own.h"
