@@ -276,7 +276,8 @@ $(ARRAYS): $(BUILD)/%.c: FORCE
 	@mkdir -p $(@D)
 	@names=$$(sed -n 's/^const $(TYPE) \(\w*\) = {$$/\1/p' $(sort $(wildcard $(*D)/*.c))); \
 	{ echo '#include "$(HEADER)"'; printf 'extern const $(TYPE) %s;\n' $$names; \
-		echo 'const $(TYPE) *const $(*F)[] = {'; printf '\t&%s,\n' $$names; echo '	NULL,'; echo '};'; } >$@.new
+		echo 'const $(TYPE) *const $(*F)[] = {'; printf '\t&%s,\n' $$names; \
+		echo '	NULL,'; echo '};'; } >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $(ARRAYS:.c=.o): %.o: %.c $(BUILD)/flags
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(INCLUDES) -MMD -MP -c -o $@ $<

@@ -39,7 +39,8 @@ objects_of_its_own() {
 }
 simulator_knows_it() {
 	gcc -o made/robotsim "$build/daemons/robotsim/robotsim.o" made/daemons/robotsim/{novelty,sim_kinds}.o \
-		-Wl,--start-group "$build"/daemons/robotsim.a "$build/sim_settings.a" "$build"/{can,channels,config}/*.a \
+		-Wl,--start-group "$build"/daemons/robotsim.a "$build/sim_settings.a" \
+		"$build"/{can,channels,config}/*.a \
 		-Wl,--end-group -lyaml -l:libz.a -l:libzstd.a -l:liblz4.a -lm -pthread &&
 		said 'with driver: noveld' made/robotsim run --settings
 }

@@ -340,6 +340,7 @@ rejects_file pages "a device that README lacks" 'lacks .newd.; write: ' daemons/
 	'static const struct drv_driver driver = {'
 rejects_file pages "a page that hw-docs/README lacks" 'lacks .devices/new.dbc.' hw-docs/''devices/new.dbc ''
 plant daemons/robotsim/robotsim.1 "$page"
-rejects_file pages "a simulated device that its page lacks" 'lacks .Xr newd 1' daemons/robotsim/new.c '	.driver = "newd",'
+rejects_file pages "a simulated device that its page lacks" 'lacks .Xr newd 1' \
+	daemons/robotsim/new.c '	SIM_DRIVER(newd), .rows = rows'
 
 lib_end

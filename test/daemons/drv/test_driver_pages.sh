@@ -24,7 +24,8 @@ names_settings() { # PROGRAM PAGE
 		items Cm $shared "$2" | grep -qx "$key" || { echo "$2 has no $key"; return 1; }
 	done
 	for key in $(items Cm "$2"); do # a default of tick is a driver's own
-		[ "$key" = tick ] || ! items Cm $shared | grep -qx "$key" || { echo "$2: $key is in $shared"; return 1; }
+		[ "$key" = tick ] || ! items Cm $shared | grep -qx "$key" ||
+			{ echo "$2: $key is in $shared"; return 1; }
 	done
 	grep -q '^\.Xr endplate-driver 7' "$2" || { echo "$2 does not lead to $shared"; return 1; }
 }
