@@ -170,6 +170,48 @@ int settings_fill(struct settings *settings, const struct yaml_node *map, struct
 	return settings_missing(settings, where, errors) ? -EINVAL : err;
 }
 
+static int64_t duration_of(const struct settings *s, const struct settings_row *row)
+{
+	int64_t ns;
+
+	memcpy(&ns, (const char *)s->values + row->offset, sizeof(ns));
+	return ns;
+}
+
+/* "listen: it must be at least 2 ticks, 100ms" */
+static int check_row(const struct settings *all, const struct settings *s, const struct settings_row *row,
+		     int64_t tick_ns, struct error_sink *errors)
+{
+	char least[SETTINGS_TEXT_MAX], ns[TEXT_VALUE_MAX];
+	struct text_out out = text_out(least, sizeof(least));
+	int64_t least_ns = row->ticks * tick_ns;
+	const struct settings *other;
+	size_t i;
+
+	if (row->ticks)
+		text_add(&out, "%u tick%s", row->ticks, row->ticks > 1 ? "s" : "");
+	if (row->of && (other = find(all, row->of, &i))) {
+		least_ns += (row->twice ? 2 : 1) * duration_of(other, &other->rows[i]);
+		text_add(&out, "%s%s%s", row->ticks ? " and " : "", row->twice ? "twice " : "", row->of);
+	}
+	if (!duration_of(s, row) || duration_of(s, row) >= least_ns)
+		return 0;
+	text_from_duration(ns, least_ns);
+	return error_refuse(errors, -EINVAL, "%s: it must be at least %s, %s%s", row->key, least, ns,
+			    *row->min == '0' ? ", or 0s" : "");
+}
+
+int settings_check(const struct settings *settings, int64_t tick_ns, struct error_sink *errors)
+{
+	int err = 0;
+
+	for (const struct settings *s = settings; s; s = s->next)
+		for (const struct settings_row *row = s->rows; row->key; row++)
+			if ((row->ticks || row->of) && check_row(settings, s, row, tick_ns, errors))
+				err = -EINVAL;
+	return err;
+}
+
 bool settings_given(const struct settings *settings, const char *key)
 {
 	size_t i;

@@ -57,6 +57,7 @@ struct settings_row {
 	size_t offset;	     /* of the member in the struct */
 	size_t room;	     /* bytes of a text, elements of a list */
 	size_t count_offset; /* lists: of the member that counts */
+	bool vector;	     /* lists: exactly room elements, and no member counts them */
 	const char *unit;    /* "A"; "" for none; of a duration: that of a number without one */
 	const char *preset;  /* the default, as in a file; NULL: none, what is in the struct stays; SETTINGS_REQUIRED */
 	const char *min, *max;	  /* as in a file; NULL: no limit; of each element of a list */
@@ -65,6 +66,11 @@ struct settings_row {
 	bool joined;		  /* text: a list in a file counts as its elements, with commas between them */
 	/* For text with a form of its own: NULL when it is fine, else what it is not: "a frame such as 080#". */
 	const char *(*check)(const char *text);
+	/* For durations, by settings_check: the least is this number of ticks plus the duration of the row called `of`,
+	 * once or twice.  0 is fine where the range has it. */
+	unsigned int ticks;
+	bool twice;
+	const char *of;
 	/* For options: what help calls the value, and a letter where an older spelling (-n) must live on. */
 	const char *value;
 	char letter;
@@ -123,6 +129,10 @@ extern const char settings_required[];
 	SETTINGS_LIST(k, REALS, s, m, double *, n, u, d, lo, hi, h, __VA_ARGS__)
 #define SETTINGS_INTS(k, s, m, n, u, d, lo, hi, h, ...) \
 	SETTINGS_LIST(k, INTS, s, m, int64_t *, n, u, d, lo, hi, h, __VA_ARGS__)
+/* The array is full; its default is the example in the error. */
+#define SETTINGS_VECTOR(k, s, m, u, d, lo, hi, h, ...) \
+	SETTINGS_ROW(k, REALS, s, m, double *, u, d, h, .room = SETTINGS_ROOM(s, m), .vector = true, \
+		     .min = lo, .max = hi, __VA_ARGS__)
 #define SETTINGS_NODE(k, s, m, d, h) SETTINGS_ROW(k, NODE, s, m, const struct yaml_node *, "", d, h, )
 #define SETTINGS_STRING(k, s, m, d, h, ...) SETTINGS_ROW(k, STRING, s, m, const char *, "", d, h, __VA_ARGS__)
 #define SETTINGS_STRINGS(k, s, m, h, ...) \
@@ -146,6 +156,9 @@ int settings_missing(const struct settings *settings, const char *where, struct 
 
 /* All three: the defaults, the mapping, and what is missing in it, for which its line and key are where. */
 int settings_fill(struct settings *settings, const struct yaml_node *map, struct error_sink *errors);
+
+/* What depends on other settings, once all are read: a line for each duration that is shorter than its row demands. */
+int settings_check(const struct settings *settings, int64_t tick_ns, struct error_sink *errors);
 
 bool settings_given(const struct settings *settings, const char *key);
 

@@ -24,9 +24,10 @@ static int list_text(const struct settings_row *row, const void *values, char *t
 	struct text_out out = text_out(text, size);
 	const char *base = values;
 	char one[TEXT_VALUE_MAX];
-	size_t n;
+	size_t n = row->room;
 
-	memcpy(&n, base + row->count_offset, sizeof(n));
+	if (!row->vector)
+		memcpy(&n, base + row->count_offset, sizeof(n));
 	for (size_t i = 0; i < n; i++) {
 		number_text(row, base + row->offset + i * sizeof(double), one);
 		text_add(&out, "%s%s", i ? ", " : "[", one);

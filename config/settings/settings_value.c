@@ -138,7 +138,10 @@ static int set_count(const struct settings_row *row, void *values, size_t n, cha
 {
 	if (n > row->room)
 		return text_refuse(why, SETTINGS_WHY_MAX, "%zu values, at most %zu are allowed", n, row->room);
-	if (values)
+	if (row->vector && n != row->room)
+		return text_refuse(why, SETTINGS_WHY_MAX, "%zu values, %zu are needed, such as %s", n, row->room,
+				   row->preset);
+	if (values && !row->vector)
 		memcpy((char *)values + row->count_offset, &n, sizeof(n));
 	return 0;
 }

@@ -71,8 +71,6 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 		.len = PYLON_KEEP_ALIVE_LEN,
 	};
 
-	if (s->keep_alive_ns && s->keep_alive_ns < drv_period_ns(drv))
-		error_add(errors, "keep_alive: it must be at least a tick, or 0s");
 	if (s->charge_critical > s->charge_low)
 		error_add(errors, "charge_critical: it must not be above charge_low");
 	if (s->temperature_low_c >= s->temperature_high_c)

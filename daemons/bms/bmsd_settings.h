@@ -18,7 +18,8 @@ struct bmsd_settings {
 static const struct settings_row bmsd_settings_rows[] = {
 	BMSD_ROW(DURATION, "period", period_ns, "1s", "20ms", "60s",
 		 "from one telegram to the next; without one for three it is in fault"),
-	BMSD_ROW(DURATION, "keep_alive", keep_alive_ns, "1s", "0s", "60s", "from one keep-alive to the next; 0s: none"),
+	BMSD_ROW(DURATION, "keep_alive", keep_alive_ns, "1s", "0s", "60s", "from one keep-alive to the next; 0s: none",
+		 .ticks = 1),
 	BMSD_ROW(INT, "cells", cells, "", "0", "0", "128", "cells that an Orion BMS broadcasts; 0: there is none"),
 	BMSD_ROW(INT, "cell_id", cell_id, "", "0x036", "0x001", "0x7FF", "identifier of that broadcast"),
 	BMSD_ROW(DURATION, "cell_silent", cell_silent_ns, "10s", "100ms", "10min",

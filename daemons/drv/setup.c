@@ -171,6 +171,8 @@ static void derive(struct setup *s, struct error_sink *errors)
 		wrong = drv_tick_pace(&s->rule, clock_period_ns(&s->robot));
 	if (wrong)
 		error_add(errors, "tick: %s; expected %s", s->tick, wrong);
+	else
+		settings_check(&s->loop, s->rule.period_ns, errors);
 	if (!s->ref_max_ns)
 		s->ref_max_ns = REF_MAX_TICKS * s->rule.period_ns;
 	if (s->ref_max_ns > REF_MAX_NS)

@@ -11,7 +11,6 @@
 #define ITEM_LATE_NS 20000000 /* of what is read once: the sensor may have to load it */
 #define ITEM_LOST_NS 40000000
 #define RESET_WAIT_MAX_NS 1000000000
-#define TICKS_MIN 3
 
 /* What it sends, each with a question of the same number, but for the reset. */
 enum { SERIAL, FIRMWARE, COUNTS, UNITS, CALIBRATION, MATRIX, SAMPLE, RESET };
@@ -123,16 +122,8 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 	struct ftd *f = self;
 	const struct ftd_settings *s = &f->settings;
 
-	if (s->mounting_n != 3)
-		error_add(errors, MOUNTING_SETTINGS_WRONG);
-	if (s->tool_center_n != 3)
-		error_add(errors, "tool_center: three lengths are needed, such as [0, 0, 0.1]");
-	if (s->gravity_n != 3 || (s->gravity[0] == 0 && s->gravity[1] == 0 && s->gravity[2] == 0))
+	if (s->gravity[0] == 0 && s->gravity[1] == 0 && s->gravity[2] == 0)
 		error_add(errors, "gravity: a direction is needed, such as [0, 0, -1]");
-	if (s->reply_lost_ns < s->reply_late_ns)
-		error_add(errors, "reply_lost: it must be at least as long as reply_late");
-	if (s->silent_after_ns < TICKS_MIN * drv_period_ns(drv))
-		error_add(errors, "silent_after: it must be at least %d ticks", TICKS_MIN);
 	if (errors->count)
 		return -EINVAL;
 	f->mounting = mounting_of(s->mounting_deg);

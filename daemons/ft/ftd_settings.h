@@ -13,7 +13,6 @@ struct ftd_settings {
 	double tool_kg;
 	double tool_center_m[3];
 	double gravity[3];
-	size_t mounting_n, tool_center_n, gravity_n;
 	int64_t bias_samples;
 	int64_t reply_late_ns, reply_lost_ns, silent_after_ns, reset_wait_ns;
 };
@@ -36,16 +35,17 @@ static const struct settings_row ftd_settings_rows[] = {
 		"bits of the sensor's status that are not a fault"),
 	MOUNTING_SETTINGS_ROW(struct ftd_settings, "the axes of the wrist"),
 	FTD_ROW(REAL, "tool_mass", tool_kg, "kg", "0", "0", "100", "of what hangs on the sensor"),
-	FTD_ROW(REALS, "tool_center", tool_center_m, tool_center_n, "m", "[0, 0, 0]", "-10", "10",
+	FTD_ROW(VECTOR, "tool_center", tool_center_m, "m", "[0, 0, 0]", "-10", "10",
 		"its centre of mass, in the axes of the wrist"),
-	FTD_ROW(REALS, "gravity", gravity, gravity_n, "1", "[0, 0, -1]", "-1", "1",
+	FTD_ROW(VECTOR, "gravity", gravity, "1", "[0, 0, -1]", "-1", "1",
 		"direction of gravity in the axes of the wrist, for the weight of the tool"),
 	FTD_ROW(INT, "bias_samples", bias_samples, "", "100", "1", "10000", "that a bias averages"),
 	FTD_ROW(DURATION, "reply_late", reply_late_ns, "4ms", "500us", "1s",
 		"a sample that is not complete by then is lost"),
-	FTD_ROW(DURATION, "reply_lost", reply_lost_ns, "8ms", "1ms", "10s", "after this, stop waiting for late frames"),
+	FTD_ROW(DURATION, "reply_lost", reply_lost_ns, "8ms", "1ms", "10s", "after this, stop waiting for late frames",
+		.of = "reply_late"),
 	FTD_ROW(DURATION, "silent_after", silent_after_ns, "50ms", "2ms", "10s",
-		"time without a sample after which the sensor is in fault"),
+		"time without a sample after which the sensor is in fault", .ticks = 3),
 	FTD_ROW(DURATION, "reset_wait", reset_wait_ns, "10ms", "10ms", "10s",
 		"from a reset until something is sent to the sensor"),
 	SETTINGS_END,

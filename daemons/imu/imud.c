@@ -86,8 +86,6 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 	const bool dmu = s->kind == IMUD_DMU;
 
 	m->period_ns = llround(1e9 / s->rate_hz);
-	if (s->mounting_n != 3)
-		error_add(errors, MOUNTING_SETTINGS_WRONG);
 	if (s->silent_after_ns < PERIODS_MIN * m->period_ns)
 		error_add(errors, "silent_after: with rate %g Hz it must be at least %d samples, %.3g s", s->rate_hz,
 			  PERIODS_MIN, PERIODS_MIN / s->rate_hz);
@@ -96,8 +94,6 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 			  PERIODS_MIN, PERIODS_MIN / s->rate_hz);
 	if (dmu && s->listen_ns < 2 * drv_period_ns(drv))
 		error_add(errors, "listen: it must be at least two ticks");
-	if (dmu && s->retry_ns < s->listen_ns)
-		error_add(errors, "retry: it must be at least as long as listen");
 	if (!dmu && s->rate_id == s->acceleration_id)
 		error_add(errors, "acceleration_id: it must differ from rate_id");
 	m->mounting = mounting_of(s->mounting_deg);

@@ -11,7 +11,6 @@ struct imud_settings {
 	enum imud_kind kind;
 	double rate_hz;
 	double mounting_deg[3]; /* roll, pitch, yaw */
-	size_t mounting_n;
 	int64_t silent_after_ns, frozen_after_ns;
 	int64_t listen_ns, retry_ns;	  /* dmu */
 	int64_t rate_id, acceleration_id; /* mti */
@@ -32,7 +31,8 @@ static const struct settings_row imud_settings_rows[] = {
 		 "time with the same values after which it is in fault; 0s: never"),
 	IMUD_ROW(DURATION, "listen", listen_ns, "50ms", "10ms", "10s",
 		 "dmu: silence before its stream is toggled for the first time"),
-	IMUD_ROW(DURATION, "retry", retry_ns, "1s", "10ms", "60s", "dmu: longest silence before another toggle"),
+	IMUD_ROW(DURATION, "retry", retry_ns, "1s", "10ms", "60s", "dmu: longest silence before another toggle",
+		 .of = "listen"),
 	IMUD_ROW(INT, "rate_id", rate_id, "", "0x32", "0x03", "0x7FF", "mti: identifier of the rate of turn"),
 	IMUD_ROW(INT, "acceleration_id", acceleration_id, "", "0x34", "0x03", "0x7FF",
 		 "mti: identifier of the acceleration"),

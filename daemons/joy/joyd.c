@@ -107,7 +107,8 @@ static const struct settings_row rows[] = {
 	ROW(REAL, "expo", expo, "", "0.3", "0", "1", "0: straight; 1: cubic, finer near the middle"),
 	ROW(BOOL, "centre", centre, "yes", "all axes have to be centred once after the dead-man switch is pressed"),
 	ROW(DURATION, "idle", idle_ns, "5s", "50ms", "60s", "time without an event that counts as released"),
-	ROW(DURATION, "frozen", frozen_ns, "100ms", "10ms", "1s", "time between two looks that counts as released"),
+	ROW(DURATION, "frozen", frozen_ns, "100ms", "10ms", "1s", "time between two looks that counts as released",
+	    .ticks = 2),
 	SETTINGS_END,
 };
 
@@ -146,8 +147,6 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 	j->output.name = s->output;
 	j->output.source = s->source;
 	drv_output_declare(&j->output, drv, "output", errors);
-	if (s->frozen_ns < 2 * drv_period_ns(drv))
-		error_add(errors, "frozen: it must be at least two ticks");
 	j->joy.rules = (struct joy_rules){
 		.deadman = (uint16_t)joy_device_code(EV_KEY, s->deadman),
 		.stop = (uint16_t)(strcmp(s->stop, "none") ? joy_device_code(EV_KEY, s->stop) : JOY_NO_BUTTON),

@@ -23,16 +23,10 @@ static int check_settings(const struct pciod_settings *s, const struct drv *drv,
 	char tick[TEXT_VALUE_MAX], other[TEXT_VALUE_MAX];
 
 	text_from_duration(tick, tick_ns);
-	if (s->reply_lost_ns < s->reply_late_ns)
-		error_add(errors, "reply_lost: it must not be shorter than reply_late");
 	if (tick_ns > s->watchdog_ns / 2) {
 		text_from_duration(other, s->watchdog_ns / 2);
 		error_add(errors, "tick: with %s modules are not fed often enough (module_watchdog); at most %s", tick,
 			  other);
-	}
-	if (s->silent_after_ns < 2 * tick_ns) {
-		text_from_duration(other, 2 * tick_ns);
-		error_add(errors, "silent_after: modules are asked every %s (tick); at least %s", tick, other);
 	}
 	return errors->count == before ? 0 : -EINVAL;
 }

@@ -42,7 +42,8 @@ static const struct settings_row robotiqd_settings_rows[] = {
 	ROBOTIQD_ROW(DURATION, "reply_late", reply_late_ns, "20ms", "1ms", "1s",
 		     "an SDO reply that has not come by then is given up"),
 	ROBOTIQD_ROW(DURATION, "silent_after", silent_after_ns, "300ms", "20ms", "10s",
-		     "time without a complete read of the registers after which the gripper is in fault"),
+		     "time without a complete read of the registers after which the gripper is in fault", .ticks = 2,
+		     .twice = true, .of = "reply_late"),
 	SETTINGS_END,
 };
 

@@ -53,8 +53,6 @@ static int load(struct sim *sim, const struct robot_device *device, const void *
 	};
 	const struct sim_node node = { &unit, sizeof(unit), 1, unit.wire->hears, unit.wire->sends };
 
-	if (settings->mounting_n != 3)
-		return error_refuse(errors, -EINVAL, "%s: " MOUNTING_SETTINGS_WRONG, device->name);
 	mount_inversely(&unit);
 	return sim_add_node(sim, device, &node, errors);
 }

@@ -96,8 +96,6 @@ static int declare(void *self, struct drv *drv, struct error_sink *errors)
 		error_add(errors, "%s: it is empty", is_gpio(s) ? "lines" : "bits");
 	if (drv_period_ns(drv) > TICK_MAX_NS)
 		error_add(errors, "tick: at most 10ms, in which a lowering has to be answered");
-	if (set->silent_after_ns < 2 * drv_period_ns(drv))
-		error_add(errors, "silent_after: it must be at least two ticks");
 	return errors->count ? -EINVAL : 0;
 }
 

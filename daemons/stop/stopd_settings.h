@@ -42,7 +42,7 @@ static const struct settings_row stopd_settings_rows[] = {
 	STOPD_ROW(DURATION, "differ_after", differ_after_ns, "500ms", "1ms", "10s",
 		  "time for which two channels may differ"),
 	STOPD_ROW(DURATION, "silent_after", silent_after_ns, "100ms", "1ms", "10s",
-		  "time without a reading that counts as open"),
+		  "time without a reading that counts as open", .ticks = 2),
 	STOPD_ROW(TEXT, "chip", chip, "gpiochip0", "gpio: name, label, number or path of the chip"),
 	STOPD_ROW(INTS, "lines", lines, lines_n, "", "[0]", "0", "4095", "gpio: one or two lines of the chip"),
 	STOPD_ROW(WORD, "bias", bias, stopd_settings_biases, "down", "gpio: pull resistor of the chip"),

@@ -304,3 +304,57 @@ TEST(a_joined_text_takes_a_list)
 		yaml_close(doc);
 	}
 }
+
+/* ---- what depends on other settings ---- */
+
+struct watched {
+	double axis[3];
+	int64_t late_ns, lost_ns, silent_ns, feed_ns;
+};
+static const struct settings_row watched_rows[] = {
+	SETTINGS_VECTOR("axis", struct watched, axis, "1", "[0, 0, -1]", "-1", "1", "a direction"),
+	SETTINGS_DURATION("late", struct watched, late_ns, "4ms", "1ms", "1s", "of a reply"),
+	SETTINGS_DURATION("lost", struct watched, lost_ns, "8ms", "1ms", "1s", "of a reply", .of = "late"),
+	SETTINGS_DURATION("silent", struct watched, silent_ns, "50ms", "1ms", "1s", "of all", .ticks = 2, .twice = true,
+			  .of = "late"),
+	SETTINGS_DURATION("feed", struct watched, feed_ns, "0s", "0s", "1s", "of its watchdog", .ticks = 1),
+	SETTINGS_END,
+};
+
+TEST(a_duration_is_as_long_as_its_row_demands)
+{
+	static const struct {
+		const char *assignment;
+		const char *line;
+	} rows[] = {
+		{ "late=8ms", "" },    { "late=9ms", "lost: it must be at least late, 9ms\n" },
+		{ "silent=28ms", "" }, { "silent=27ms", "silent: it must be at least 2 ticks and twice late, 28ms\n" },
+		{ "feed=10ms", "" },   { "feed=9ms", "feed: it must be at least 1 tick, 10ms, or 0s\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct watched values = { 0 };
+		struct settings table = { .rows = watched_rows, .values = &values };
+		struct error_sink *errors = lines_start();
+
+		TEST_ASSERT_EQUAL(0, settings_defaults(&table, errors));
+		TEST_ASSERT_EQUAL(0, settings_assign(&table, "--set", rows[i].assignment, errors));
+		TEST_ASSERT_EQUAL(*rows[i].line ? -EINVAL : 0, settings_check(&table, 10000000, errors));
+		TEST_ASSERT_EQUAL_STRING(rows[i].line, lines);
+	}
+}
+
+TEST(a_vector_is_full)
+{
+	struct watched values = { 0 };
+	struct settings table = { .rows = watched_rows, .values = &values };
+	struct error_sink *errors = lines_start();
+	char text[64];
+
+	TEST_ASSERT_EQUAL(0, settings_defaults(&table, errors));
+	TEST_ASSERT_EQUAL(0, settings_assign(&table, "--set", "axis=[0, 1, 0]", errors));
+	TEST_ASSERT_EQUAL(-EINVAL, settings_assign(&table, "--set", "axis=[1, 0]", errors));
+	TEST_ASSERT_EQUAL_STRING("--set: axis: 2 values, 3 are needed, such as [0, 0, -1]\n", lines);
+	settings_text(&table, "axis", text, sizeof(text));
+	TEST_ASSERT_EQUAL_STRING("[0, 1, 0]", text);
+}

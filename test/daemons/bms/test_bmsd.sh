@@ -4,7 +4,7 @@ set -eu
 . test/daemons/drv/settings.sh bmsd --name battery --bus wire:torso
 tick() { frames "$@" | grep -o '"tick_us":[0-9]*'; }
 
-lib_case 'a keep-alive is at least a tick' refuses 'keep_alive: it must be at least a tick' keep_alive=100ms
+lib_case 'a keep-alive is at least a tick' refuses 'keep_alive: it must be at least 1 tick' keep_alive=100ms
 lib_case 'critical is below low' refuses 'charge_critical: it must not be above charge_low' charge_critical=0.3
 lib_case 'cold is below hot' refuses 'temperature_low: it must be below' temperature_low=60
 lib_case 'low is below high' refuses 'voltage_low: it must be below' voltage_low=60 voltage_high=50

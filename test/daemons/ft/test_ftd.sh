@@ -4,9 +4,9 @@ set -eu
 . test/daemons/drv/settings.sh ftd --name ft --bus wire:wrist
 
 lib_case 'the defaults' check
-lib_case 'a mounting of three angles' refuses 'mounting: three angles' mounting=[0,45]
-lib_case 'a centre of three lengths' refuses 'tool_center: three lengths' tool_center=[0.1]
-lib_case 'gravity of three numbers' refuses 'gravity: a direction' gravity=[0,-1]
+lib_case 'a mounting of three angles' refuses 'mounting: 2 values, 3 are needed, such as' mounting=[0,45]
+lib_case 'a centre of three lengths' refuses 'tool_center: 1 values, 3 are needed' tool_center=[0.1]
+lib_case 'gravity of three numbers' refuses 'gravity: 2 values, 3 are needed, such as' gravity=[0,-1]
 lib_case 'gravity that points somewhere' refuses 'gravity: a direction' 'gravity=[0,0,0]'
 lib_case 'lost is not sooner than late' refuses 'reply_lost: it must be at least' reply_late=20ms
 lib_case 'silence is longer than three ticks' refuses 'silent_after: it must be at least 3 ticks' tick=20ms

@@ -59,9 +59,9 @@ lib_case "a bus without modules" says "bus b: none of the modules is on it; leav
 lib_case "a bus that is not named" says 'modules: "4": on which bus? write a:4; there are a, b' two modules=4
 lib_case "a tick that does not feed the watchdog" says \
 	"tick: with 30ms modules are not fed often enough (module_watchdog); at most 25ms" one tick=30ms silent_after=1s
-lib_case "a silence shorter than two ticks" says "silent_after: modules are asked every 5ms (tick); at least 10ms" \
+lib_case "a silence shorter than two ticks" says "silent_after: it must be at least 2 ticks, 10ms" \
 	one silent_after=9ms
-lib_case "lost before late" says "reply_lost: it must not be shorter than reply_late" one reply_lost=19ms
+lib_case "lost before late" says "reply_lost: it must be at least reply_late, 20ms" one reply_lost=19ms
 
 modules_are_required() {
 	local said
