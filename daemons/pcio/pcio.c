@@ -78,24 +78,9 @@ void pcio_text(char *text, size_t size, uint32_t state)
 
 /* ---- bytes ---- */
 
-static uint32_t get_le(const uint8_t *data, unsigned int bytes)
-{
-	uint32_t bits = 0;
-
-	while (bytes--)
-		bits = bits << 8 | data[bytes];
-	return bits;
-}
-
-static void put_le(uint8_t *data, unsigned int bytes, uint32_t bits)
-{
-	for (; bytes--; bits >>= 8)
-		*data++ = (uint8_t)bits;
-}
-
 static double get_f32(const uint8_t *data)
 {
-	uint32_t bits = get_le(data, 4);
+	const uint32_t bits = frame_le32(data);
 	float value;
 
 	memcpy(&value, &bits, sizeof(value));
@@ -122,15 +107,7 @@ static int to_bits(double value, bool f32, uint32_t *bits)
 
 static unsigned int width(enum pcio_type type)
 {
-	switch (type) {
-	case PCIO_U8:
-		return 1;
-	case PCIO_U16:
-	case PCIO_I16:
-		return 2;
-	default:
-		return 4;
-	}
+	return type == PCIO_U8 ? 1 : type == PCIO_U16 || type == PCIO_I16 ? 2 : 4;
 }
 
 static double parameter_value(enum pcio_type type, const uint8_t *data)
@@ -138,13 +115,18 @@ static double parameter_value(enum pcio_type type, const uint8_t *data)
 	switch (type) {
 	case PCIO_F32:
 		return get_f32(data);
+	case PCIO_U8:
+		return *data;
+	case PCIO_U16:
+		return frame_le16(data);
 	case PCIO_I16:
-		return (int16_t)get_le(data, 2);
+		return (int16_t)frame_le16(data);
 	case PCIO_I32:
-		return (int32_t)get_le(data, 4);
-	default:
-		return get_le(data, width(type));
+		return (int32_t)frame_le32(data);
+	case PCIO_U32:
+		break;
 	}
+	return frame_le32(data);
 }
 
 /* ---- replies ---- */
@@ -294,7 +276,7 @@ int pcio_encode_set(unsigned int module, unsigned int parameter, double value, s
 	if (p->flags & PCIO_MAGNITUDE && value < 0)
 		return -ERANGE;
 	*frame = request(PCIO_ID_PUT + module, PCIO_SET, (uint8_t)parameter, 6);
-	put_le(frame->data + 2, 4, bits);
+	frame_put_le(frame->data + 2, bits, 4);
 	return 0;
 }
 
@@ -309,7 +291,7 @@ int pcio_encode_move(unsigned int module, enum pcio_motion motion, double value,
 	if (error)
 		return error;
 	*frame = request(PCIO_ID_PUT + module, PCIO_MOVE, (uint8_t)motion, 6);
-	put_le(frame->data + 2, 4, bits);
+	frame_put_le(frame->data + 2, bits, 4);
 	return 0;
 }
 

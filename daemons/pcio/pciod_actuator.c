@@ -1,4 +1,4 @@
-/* pciod_actuator.c: the life of a module. Checked: covered. */
+/* pciod_actuator.c: the life of a module.  Checked: covered. */
 #include "daemons/pcio/pciod_actuator.h"
 
 #include <string.h>

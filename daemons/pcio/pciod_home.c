@@ -1,4 +1,4 @@
-/* pciod_home.c: a request that homes modules, one after the other. Checked: covered. */
+/* pciod_home.c: a request that homes modules, one after the other.  Checked: covered. */
 #include "daemons/pcio/pciod_home.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* pciod_list.c: the setting `modules`. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,16 +17,8 @@ struct reading {
 	char piece[PIECE_MAX]; /* between two commas */
 };
 
-static int __attribute__((format(printf, 2, 3))) wrong(struct reading *r, const char *fmt, ...)
-{
-	char text[ERROR_LINE_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	return error_refuse(r->errors, -EINVAL, "%s: %s", r->buses->where, text);
-}
+/* A line that begins with the setting; has the value -EINVAL. */
+#define wrong(r, fmt, ...) error_refuse((r)->errors, -EINVAL, "%s: " fmt, (r)->buses->where, __VA_ARGS__)
 
 static int not_a_module(struct reading *r)
 {
@@ -48,12 +39,11 @@ static const char *number(const char *text, unsigned int *value)
 
 static int no_bus(struct reading *r, const char *name)
 {
-	char names[256] = "", quoted[TEXT_QUOTED_MAX];
-	size_t len = 0;
+	char names[256], quoted[TEXT_QUOTED_MAX];
+	struct text_out out = text_out(names, sizeof(names));
 
-	for (unsigned int i = 0; i < r->buses->n && len < sizeof(names); i++)
-		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
-					r->buses->name(r->buses->of, i));
+	for (unsigned int i = 0; i < r->buses->n; i++)
+		text_add(&out, "%s%s", i ? ", " : "", r->buses->name(r->buses->of, i));
 	if (name)
 		return wrong(r, "%s: this device has no such bus; there is %s", text_quote(quoted, name), names);
 	return wrong(r, "%s: on which bus? write %s:%s; there are %s", text_quote(quoted, r->piece),
