@@ -25,7 +25,7 @@ another_differs() { # NAME SED-COMMAND
 	play "$1" "$lib_folder/other.log" && ! cmp -s "$here/$1.states" "$lib_folder/$1.states"
 }
 
-for file in $here/*.play; do
+for file in "$here"/*.play; do
 	name=$(basename "$file" .play)
 	lib_case "$name: every frame and state" same "$name"
 	lib_case "$name: another log gives another result" another_differs "$name" "$(sed -n 2p "$file")"

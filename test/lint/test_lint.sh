@@ -90,8 +90,8 @@ plant channels/client/endplate.h ''
 accepts includes "a controller that uses libendplate"
 rejects_file includes "a folder that is not on the ladder" 'not in LADDER' \
 	launch/new/new.c '#include "can/bus/bus.h"'
+fresh
 plant daemons/new/new.c '#include "can/bus/bus.h"'
-plant daemons/new/new.h ''
 accepts includes "a device that is new"
 rejects_file includes "the loop seeing a device" 'daemons/drv comes before daemons/new' \
 	daemons/drv/drv.c '#include "daemons/new/new.h"'
@@ -326,21 +326,28 @@ rejects_file pages "a display of 81" 'ach_put.3: too wide: *0' channels/ach/ach_
 $(printf '%076d' 0)
 .Ed"
 fresh
-plant hw-docs/README.md 'See [the sensor](devices/gauge.md#bus), [below](#below) and [the net](https://example.org/x).'
+plant hw-docs/README.md 'See [the sensor](devices/gauge.md), [its bus](devices/gauge.md#bus), [below](#below)
+and [the net](https://example.org/x).'
 plant hw-docs/devices/gauge.md ''
+# shellcheck disable=SC2016 # Markdown
 plant README.md '| force gauge | `gauged` | simulator | never run |'
-plant daemons/gauge/gauged.1 "$page"
 plant daemons/gauge/gauged.c 'static const struct drv_driver driver = {'
 plant daemons/gauge/gauge.h '/* hw-docs/devices/gauge.md is the page. */'
 accepts pages "links between Markdown files"
 rejects_file pages "a Markdown link to nowhere" 'a.md: links to gauge.md' launch/a.md '[the sensor](gauge.md)'
 rejects_file pages "a path of a page that has moved" 'gauge.c: names hw-docs' daemons/gauge/gauge.c \
 	'/* hw-docs/''gauge.md is the page. */'
-rejects_file pages "a device that README lacks" 'lacks .newd.; write: ' daemons/new/newd.c \
-	'static const struct drv_driver driver = {'
-rejects_file pages "a page that hw-docs/README lacks" 'lacks .devices/new.dbc.' hw-docs/''devices/new.dbc ''
-plant daemons/robotsim/robotsim.1 "$page"
-rejects_file pages "a simulated device that its page lacks" 'lacks .Xr newd 1' \
-	daemons/robotsim/new.c '	SIM_DRIVER(newd), .rows = rows'
+fresh
+# shellcheck disable=SC2016 # Markdown
+plant README.md '| force gauge | `gauged` | simulator | never run |'
+plant hw-docs/README.md '| force gauge | |'
+plant daemons/robotsim/robotsim.1 "${page/ACH_PUT 3/ROBOTSIM 1}"
+accepts pages "documents that list no device"
+plant daemons/new/newd.c 'static const struct drv_driver driver = {'
+rejects pages "a device that README lacks" 'README.md: lacks .newd.; write: '
+plant daemons/robotsim/new.c '	SIM_DRIVER(newd), .rows = rows'
+rejects pages "a simulated device that its page lacks" 'robotsim.1: lacks .Xr newd 1'
+plant hw-docs/''devices/new.dbc ''
+rejects pages "a page that hw-docs/README lacks" 'README.md: lacks .devices/new.dbc.'
 
 lib_end
