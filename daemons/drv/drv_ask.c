@@ -304,14 +304,19 @@ enum drv_ask_what drv_ask_reply(struct drv_ask *a, unsigned int receive, const s
 
 static enum drv_ask_what expire(struct drv_ask *a, struct drv_ask_entry *e, struct drv_ask_answer *answer)
 {
+	const struct drv_question *q = &a->questions[e->question].row;
+
 	if (e->phase == DRV_ASK_OVER) {
 		give_back(a, e);
 		return DRV_ASK_NOTHING;
 	}
 	fill_answer(a, e, answer);
-	if (e->tries < a->questions[e->question].row.tries)
+	if (e->tries < q->tries)
 		return DRV_ASK_AGAIN;
-	settle(a, e);
+	if (q->lost_ns > q->late_ns)
+		settle(a, e);
+	else
+		give_back(a, e); /* the next one may be asked at once */
 	return DRV_ASK_UNANSWERED;
 }
 

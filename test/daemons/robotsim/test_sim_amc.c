@@ -12,6 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define COUNTS_PER_RAD (60000 / (2 * 3.14159265358979323846))
 
+extern const struct sim_kind amc_kind; /* make finds it by its definition */
 static struct amc_drive *left, *right;
 
 void tearDown(void)
