@@ -78,12 +78,6 @@ const char *traffic_read_row(struct traffic_row *row, const struct yaml_node *no
 
 /* ---- whole texts ---- */
 
-static int refuse(struct error_sink *errors, const struct yaml_node *node, const char *what)
-{
-	yaml_error(errors, node, "%s", what);
-	return -EINVAL;
-}
-
 static int read_frame(struct traffic *traffic, unsigned int driver, const struct yaml_node *node,
 		      struct error_sink *errors)
 {
@@ -94,10 +88,10 @@ static int read_frame(struct traffic *traffic, unsigned int driver, const struct
 	if (!wrong && !text_is_name(bus))
 		wrong = "bus is not a name";
 	if (wrong)
-		return refuse(errors, node, wrong);
+		return yaml_error(errors, node, "%s", wrong);
 	place = traffic_bus(traffic, bus);
 	if (place < 0)
-		return refuse(errors, node, "too many buses");
+		return yaml_error(errors, node, "too many buses");
 	row.bus = (unsigned int)place;
 	return traffic_add(traffic, &row);
 }
@@ -110,15 +104,15 @@ static int read_driver(struct traffic *traffic, const struct yaml_node *node, st
 	int driver, err = 0;
 
 	if (!list || list->kind != YAML_LIST)
-		return refuse(errors, node,
-			      "no list \"frames\": give the output of DRIVER --frames or achstart --frames");
+		return yaml_error(errors, node,
+				  "no list \"frames\": give the output of DRIVER --frames or achstart --frames");
 	if (!text_is_name(name) || !read_us(yaml_find(node, "tick_us"), &tick_ns))
-		return refuse(errors, node, "name is not a name, or tick_us is neither null nor above 0");
+		return yaml_error(errors, node, "name is not a name, or tick_us is neither null nor above 0");
 	driver = traffic_driver(traffic, name, tick_ns);
 	if (driver == -EEXIST)
-		return refuse(errors, node, "two drivers of one name");
+		return yaml_error(errors, node, "two drivers of one name");
 	if (driver < 0)
-		return refuse(errors, node, "too many drivers");
+		return yaml_error(errors, node, "too many drivers");
 	for (const struct yaml_node *frame = list->first; frame && !err; frame = frame->next)
 		err = read_frame(traffic, (unsigned int)driver, frame, errors);
 	return err;
@@ -140,10 +134,10 @@ static int read_bus(struct traffic *traffic, const struct yaml_node *node, struc
 	const int place = text_is_name(name) ? traffic_bus(traffic, name) : -EINVAL;
 
 	if (place < 0)
-		return refuse(errors, node, "not the name of a bus, or too many of them");
+		return yaml_error(errors, node, "not the name of a bus, or too many of them");
 	if (!read_bitrate(yaml_find(node, "bitrate"), TRAFFIC_BITRATE, &traffic->buses[place].bitrate) ||
 	    !read_bitrate(yaml_find(node, "data_bitrate"), 0, &traffic->buses[place].data_bitrate))
-		return refuse(errors, node, "bitrate or data_bitrate is not 1000 to 10000000");
+		return yaml_error(errors, node, "bitrate or data_bitrate is not 1000 to 10000000");
 	return 0;
 }
 

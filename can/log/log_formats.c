@@ -13,16 +13,4 @@ static const struct log_format mcap_unread = {
 	.refuse = mcap_refuse,
 };
 
-const struct log_format *const log_formats_plain[] = {
-	&log_candump_format,
-	&log_screen_format,
-	&log_asc_format,
-	&log_trc_format,
-	&log_csv_format,
-	&log_ixxat_format,
-	&log_blf_format,
-	&log_pcap_format,
-	&log_pcapng_format,
-	&mcap_unread,
-	NULL,
-};
+const struct log_format *const log_formats_plain[] = { LOG_FORMATS_PLAIN, &mcap_unread, NULL };

@@ -50,4 +50,9 @@ static inline bool log_mcap_probe(const unsigned char *bytes, size_t n)
 extern const struct log_format log_candump_format, log_screen_format, log_asc_format, log_trc_format, log_csv_format,
 	log_ixxat_format, log_blf_format, log_pcap_format, log_pcapng_format, log_mcap_format;
 
+/* Those that drivers have, too. */
+#define LOG_FORMATS_PLAIN                                                                                              \
+	&log_candump_format, &log_screen_format, &log_asc_format, &log_trc_format, &log_csv_format, &log_ixxat_format, \
+		&log_blf_format, &log_pcap_format, &log_pcapng_format
+
 #endif

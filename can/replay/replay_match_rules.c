@@ -127,10 +127,8 @@ static int read_rows(struct replay_match_rules *rules, const char *name, const s
 		bool sent = false;
 		const char *wrong = read_row(&rule, &sent, node);
 
-		if (wrong) {
-			yaml_error(errors, node, "frames: %s", wrong);
-			return -EINVAL;
-		}
+		if (wrong)
+			return yaml_error(errors, node, "frames: %s", wrong);
 		if (sent && add(rules, &rule))
 			return error_refuse(errors, -ENOMEM, "%s: no memory left", name);
 	}

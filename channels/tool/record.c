@@ -220,8 +220,7 @@ static int prepare_mcap(struct record *rec, struct writer_options *writer)
 static int run(void *values, int argc, char **argv)
 {
 	struct record *rec = values;
-	struct error_who who = { "ach record", NULL, ERROR_PLAIN };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR("ach record", NULL, ERROR_PLAIN);
 	struct writer_options writer = { .path = rec->file,
 					 .force = rec->force,
 					 .memory = (size_t)rec->buffer_mb << 20 };

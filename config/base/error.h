@@ -65,6 +65,9 @@ struct error_who {
 	enum error_severity severity;
 };
 void error_to_stderr(void *to, const char *line);
+/* The same sink, for the block in which it stands. */
+#define ERROR_TO_STDERR(program, instance, severity) \
+	((struct error_sink){ error_to_stderr, &(struct error_who){ program, instance, severity }, 0 })
 
 /* A sink that keeps the last line; to is a char[ERROR_LINE_MAX]. */
 void error_keep_last(void *to, const char *line);

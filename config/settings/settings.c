@@ -120,10 +120,8 @@ int settings_read(struct settings *settings, const struct yaml_node *map, struct
 
 	if (!map || yaml_is_null(map))
 		return 0;
-	if (map->kind != YAML_MAP) {
-		yaml_error(errors, map, "%s where a mapping (key: value) is expected", yaml_kind_name(map));
-		return -EINVAL;
-	}
+	if (map->kind != YAML_MAP)
+		return yaml_error(errors, map, "%s where a mapping (key: value) is expected", yaml_kind_name(map));
 	for (const struct yaml_node *node = yaml_first(map); node; node = node->next) {
 		struct settings *s = find(settings, node->key, &i);
 		bool wrong = !s || settings_value_read(&s->rows[i], s->values, node, why);

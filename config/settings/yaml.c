@@ -212,7 +212,7 @@ const char *yaml_kind_name(const struct yaml_node *node)
 	return names[node->kind];
 }
 
-void yaml_error(struct error_sink *errors, const struct yaml_node *node, const char *fmt, ...)
+int yaml_error(struct error_sink *errors, const struct yaml_node *node, const char *fmt, ...)
 {
 	char what[ERROR_LINE_MAX];
 	va_list args;
@@ -220,6 +220,6 @@ void yaml_error(struct error_sink *errors, const struct yaml_node *node, const c
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
-	error_add(errors, "%s:%u: %s%s%s", node->file, node->line, node->key ? node->key : "", node->key ? ": " : "",
-		  what);
+	return error_refuse(errors, -EINVAL, "%s:%u: %s%s%s", node->file, node->line, node->key ? node->key : "",
+			    node->key ? ": " : "", what);
 }

@@ -79,8 +79,8 @@ int yaml_real(const struct yaml_node *node, double *value);
 /* "a mapping", "a list", "text": for error lines. */
 const char *yaml_kind_name(const struct yaml_node *node);
 
-/* Adds "file:line: key: what"; of an entry without key, "file:line: what". */
-void yaml_error(struct error_sink *errors, const struct yaml_node *node, const char *fmt, ...)
+/* Adds "file:line: key: what"; of an entry without key, "file:line: what".  Returns -EINVAL. */
+int yaml_error(struct error_sink *errors, const struct yaml_node *node, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -237,8 +237,7 @@ static int report(const struct controller *c, struct error_sink *errors)
 
 int main(int argc, char **argv)
 {
-	struct error_who who = { "pendulumctl", NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR("pendulumctl", NULL, ERROR_FATAL);
 	static struct controller c;
 	struct pendulumctl_options options = { 0 };
 	struct options command = { .program = "pendulumctl",

@@ -515,8 +515,7 @@ int main(int argc, char **argv)
 		.arguments_max = WATCHED_MAX,
 		.version = OPTIONS_VERSION,
 	};
-	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &me, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_FATAL);
 	int status, stop;
 
 	status = options_main(&command, &argc, argv);

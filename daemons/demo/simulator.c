@@ -120,8 +120,7 @@ static int play(struct run *r)
 
 int simulator_run(const struct simulator *simulator, const char *name, int64_t step_ns)
 {
-	struct error_who who = { simulator->program, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(simulator->program, NULL, ERROR_FATAL);
 	static struct run r;
 	int status;
 

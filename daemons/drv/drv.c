@@ -240,8 +240,7 @@ bool drv_checks(const struct drv *drv)
 
 int drv_run(struct drv *drv, struct drv_seat *seat)
 {
-	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(drv->driver->program, drv->setup.name, ERROR_FATAL);
 	int status;
 
 	drv->seat = seat;

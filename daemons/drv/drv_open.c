@@ -62,8 +62,7 @@ static int claim_sends(struct drv *drv, const struct drv_bus *bus, struct error_
 /* Its state, what it sends, and its further claims. */
 static int claim_all(struct drv *drv, struct error_sink *errors)
 {
-	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_WARNING };
-	struct error_sink warnings = { error_to_stderr, &who, 0 };
+	struct error_sink warnings = ERROR_TO_STDERR(drv->driver->program, drv->setup.name, ERROR_WARNING);
 	int status = claim_state(drv, errors, &warnings);
 
 	for (unsigned int b = 0; b < drv->buses_n && !status; b++)
@@ -244,8 +243,7 @@ static int open_buses(struct drv *drv, struct error_sink *errors)
 
 static void be_real_time(struct drv *drv)
 {
-	struct error_who who = { drv->driver->program, drv->setup.name, ERROR_WARNING };
-	struct error_sink warnings = { error_to_stderr, &who, 0 };
+	struct error_sink warnings = ERROR_TO_STDERR(drv->driver->program, drv->setup.name, ERROR_WARNING);
 
 	if (realtime_enter(&drv->setup.realtime, &warnings))
 		drv_event(drv, MSG_SEVERITY_WARNING, "not-real-time", "the system refused priority, core or memory");

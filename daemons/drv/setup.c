@@ -215,8 +215,7 @@ static void link_tables(struct setup *s)
 
 static bool is_fine(struct setup *s, const struct setup_options *given)
 {
-	struct error_who who = { s->driver->program, given->name, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(s->driver->program, given->name, ERROR_FATAL);
 
 	s->name = given->name;
 	if (!text_is_name(s->name))

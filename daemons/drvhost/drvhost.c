@@ -49,8 +49,7 @@ struct host {
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *fmt, ...)
 {
-	struct error_who who = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_FATAL);
 	va_list args;
 
 	va_start(args, fmt);
@@ -117,8 +116,7 @@ static int check_together(const struct host *host)
 
 static int load_one(struct guest *guest, const struct drv_driver **driver)
 {
-	struct error_who who = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_FATAL);
 
 	*driver = drvhost_load(guest->file, &errors);
 	return *driver ? 0 : EXIT_WRONG;

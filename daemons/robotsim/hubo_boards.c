@@ -189,10 +189,8 @@ static int load_boards(struct sim *sim, const struct robot_device *device, const
 	board = (struct jmc_board){ 0 };
 	if (settings_defaults(&boards, errors) || settings_read(&boards, device->sim, errors))
 		return -EINVAL;
-	if (settings_given(&boards, "number")) {
-		yaml_error(errors, device->sim, "number: is set of one board while it runs: robotsim set");
-		return -EINVAL;
-	}
+	if (settings_given(&boards, "number"))
+		return yaml_error(errors, device->sim, "number: is set of one board while it runs: robotsim set");
 	for (int i = 0; !r && i < table->boards_n; i++)
 		r = add(sim, device, table, &table->boards[i], &board, errors);
 	return r ? r : hubo_sensor_load(sim, device, table, &sensor, errors);
@@ -208,10 +206,8 @@ int hubo_boards_load(struct sim *sim, const struct robot_device *device, const v
 	table = (struct hubo_table){ 0 };
 	if (hubo_table_path_of(joints, sizeof(joints), device, "joints", driver->joints) ||
 	    hubo_table_path_of(sensors, sizeof(sensors), device, "sensors", driver->sensors) ||
-	    hubo_table_path_of(homes, sizeof(homes), device, "home", driver->home)) {
-		yaml_error(errors, device->node, "the path of a table is too long");
-		return -EINVAL;
-	}
+	    hubo_table_path_of(homes, sizeof(homes), device, "home", driver->home))
+		return yaml_error(errors, device->node, "the path of a table is too long");
 	if (hubo_table_read(&table, joints, sensors, homes, errors))
 		return -EINVAL;
 	return load_boards(sim, device, &table, errors);

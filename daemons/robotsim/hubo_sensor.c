@@ -44,10 +44,9 @@ int hubo_sensor_load(struct sim *sim, const struct robot_device *device, const s
 	struct hubo_sensor_unit sensor = *settings;
 	int r = 0;
 
-	if (sensor.torque_n != 2 || sensor.tilt_n != 2 || sensor.angle_n != 2 || sensor.rate_n != 2) {
-		yaml_error(errors, device->sim, "torque, tilt, angle and rate have two numbers each, such as [0, 0]");
-		return -EINVAL;
-	}
+	if (sensor.torque_n != 2 || sensor.tilt_n != 2 || sensor.angle_n != 2 || sensor.rate_n != 2)
+		return yaml_error(errors, device->sim,
+				  "torque, tilt, angle and rate have two numbers each, such as [0, 0]");
 	for (int i = 0; !r && i < HUBO_SENSORS; i++) {
 		const struct hubo_sensor *from = &table->sensors[i];
 

@@ -81,10 +81,8 @@ static int check_modules(const struct sim *sim, const struct robot_device *devic
 
 		while (i < sim->units_n && strcmp(sim->units[i].name + skip, node->key ? node->key : "") != 0)
 			i++;
-		if (i == sim->units_n) {
-			yaml_error(errors, node, "%s has no such module", device->name);
-			return -EINVAL;
-		}
+		if (i == sim->units_n)
+			return yaml_error(errors, node, "%s has no such module", device->name);
 	}
 	return 0;
 }

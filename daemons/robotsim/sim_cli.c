@@ -35,8 +35,7 @@ static char answer[SIM_ANSWER_MAX];
 /* VERB and the words behind it.  The exit status. */
 static int ask(const char *program, const struct ask *line, const char *verb, int argc, char **argv)
 {
-	struct error_who me = { program, NULL, ERROR_PLAIN };
-	struct error_sink errors = { error_to_stderr, &me, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(program, NULL, ERROR_PLAIN);
 	char path[RUN_PATH_MAX], text[400];
 	struct rpc_text question = { text, 0, sizeof(text) };
 	int r;

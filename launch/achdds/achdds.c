@@ -305,8 +305,7 @@ int main(int argc, char **argv)
 		.version = OPTIONS_VERSION,
 		.notes = "FILE says which channels are published, and what may come in: achdds(1).\n",
 	};
-	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &me, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_FATAL);
 	int status = options_main(&options, &argc, argv);
 
 	if (status != OPTIONS_RUN)

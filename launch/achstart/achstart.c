@@ -291,8 +291,7 @@ static int start(struct launch *launch, const struct virtual_line *clock, struct
 
 int main(int argc, char **argv)
 {
-	struct error_who who = { "achstart", NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR("achstart", NULL, ERROR_FATAL);
 	struct achstart_options options = { .clock.seed = -1 };
 	struct options command = { .program = "achstart",
 				   .about = "brings a robot up from its launch file, and restarts daemons that die",

@@ -372,8 +372,7 @@ static void run(struct achtime *t)
 
 int main(int argc, char **argv)
 {
-	struct error_who who = { "achtime", NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR("achtime", NULL, ERROR_FATAL);
 	struct achtime_options options = { 0 };
 	struct options command = { .program = "achtime",
 				   .about = "keeps the virtual clock of a robot; achstart --virtual starts it",

@@ -144,8 +144,7 @@ static void not_started(struct supervisor *s, struct supervised *d, enum policy_
 /* false: the process that has the port was reported. */
 static bool listens(struct supervisor *s, struct supervised *d, struct error_sink *warnings, int64_t now_ns)
 {
-	struct error_who who = { "achstart", d->daemon->name, ERROR_WARNING };
-	struct error_sink printed = { error_to_stderr, &who, 0 };
+	struct error_sink printed = ERROR_TO_STDERR("achstart", d->daemon->name, ERROR_WARNING);
 	struct lines why;
 	/* A run on a virtual clock is the same whatever ports there are: another one is no message of it. */
 	const int status = kept_sockets_open(&d->sockets, (int)d->daemon->listen, lines_begin(&why),

@@ -151,8 +151,7 @@ static int start_achtime(const struct virtual_line *line, struct error_sink *err
 static void restart_ended_achtime(void)
 {
 	struct clock_fd fd = { .fd = run.achtime_fd, .events = POLLIN };
-	struct error_who who = { "achstart", NULL, ERROR_ERROR };
-	struct error_sink errors = { error_to_stderr, &who, 0 };
+	struct error_sink errors = ERROR_TO_STDERR("achstart", NULL, ERROR_ERROR);
 
 	if (fd.fd >= 0) {
 		if (clock_real.wait(&fd, 1, 0) <= 0)

@@ -225,8 +225,7 @@ int main(int argc, char **argv)
 		.values = &w.options,
 		.version = OPTIONS_VERSION,
 	};
-	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &me, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_FATAL);
 	int status = options_main(&options, &argc, argv);
 
 	if (status != OPTIONS_RUN)

@@ -22,8 +22,7 @@ static const struct robot_bus *read_bus(const struct launch_daemon *daemon, cons
 
 static int refuse(struct error_sink *errors, const struct yaml_node *node, const char *list, const char *wrong)
 {
-	yaml_error(errors, node, "%s: %s", list, wrong);
-	return -EINVAL;
+	return yaml_error(errors, node, "%s: %s", list, wrong);
 }
 
 static int read_rows(struct check_frames *frames, const struct launch_daemon *daemon, const struct yaml_node *root,
@@ -35,10 +34,8 @@ static int read_rows(struct check_frames *frames, const struct launch_daemon *da
 
 	if (tick && !yaml_real(tick, &us) && us > 0 && us < 1e12)
 		frames->traffic.drivers[driver].tick_ns = (int64_t)(us * 1000 + 0.5);
-	if (!list || list->kind != YAML_LIST) {
-		yaml_error(errors, root, "no list \"frames\"");
-		return -EINVAL;
-	}
+	if (!list || list->kind != YAML_LIST)
+		return yaml_error(errors, root, "no list \"frames\"");
 	for (const struct yaml_node *node = list->first; node; node = node->next) {
 		const struct robot_bus *bus = read_bus(daemon, yaml_find(node, "bus"));
 		struct traffic_row row = { .driver = driver };

@@ -42,10 +42,8 @@ static int open_robot(struct launch *launch, const char *include, const struct y
 		err = snprintf(path, sizeof(path), "%s", include) >= (int)sizeof(path);
 	else
 		err = snprintf(path, sizeof(path), "%s/%s", launch->folder, include) >= (int)sizeof(path);
-	if (err || access(path, R_OK)) {
-		yaml_error(errors, node, "%s: %s", path, strerror(err ? ENAMETOOLONG : errno));
-		return -EINVAL;
-	}
+	if (err || access(path, R_OK))
+		return yaml_error(errors, node, "%s: %s", path, strerror(err ? ENAMETOOLONG : errno));
 	err = robot_open(&launch->robot, path, &included);
 	if (err)
 		return err;

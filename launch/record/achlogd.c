@@ -297,8 +297,7 @@ int main(int argc, char **argv)
 		.notes = "A PATTERN is a channel, or several: \"*-event\", which is the default, \"?arm-state\".\n"
 			 "ach play, ach echo and the Python module read each piece.\n",
 	};
-	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &me, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_FATAL);
 	int status = program_options(&options, &argc, argv);
 
 	if (status != OPTIONS_RUN)

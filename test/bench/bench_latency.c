@@ -51,7 +51,7 @@ static const struct size {
 	const char *name;
 	size_t bytes;
 } sizes[] = { { "64B", 64 }, { "1KiB", TRANSPORT_SIZE_MAX } };
-static const struct locked_socket {
+static const struct placement {
 	const char *name;
 	unsigned cores;
 } places[] = { { "onecore", 1 }, { "across", 2 } };
@@ -59,7 +59,7 @@ static const struct locked_socket {
 struct configuration {
 	const struct rate *rate;
 	const struct size *size;
-	const struct locked_socket *place;
+	const struct placement *place;
 	unsigned readers;
 	char name[64];
 	uint64_t sent; /* per reader and transport, not counting warm-up */
