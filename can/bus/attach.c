@@ -1,10 +1,6 @@
 /* attach.c: the client side of a wire's socket. */
 #include "can/bus/attach.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

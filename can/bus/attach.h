@@ -1,10 +1,7 @@
 /* attach.h: the client side of a wire's socket: connection, datagrams with descriptors, questions in text. */
-#ifndef CAN_BUS_ATTACH_H
-#define CAN_BUS_ATTACH_H
+#pragma once
 
 #include "can/bus/wire.h"
-#include "config/base/error.h"
-#include "config/base/run.h"
 
 #define ATTACH_FDS_MAX 4
 #define ATTACH_HOST "host" /* the controller of a name without one */
@@ -25,5 +22,3 @@ void attach_explain(const char *name, const char *path, int error, struct error_
  * Waits for at most a second.  0, or -errno with a line in errors: that of the connection, or canwire's. */
 #define ATTACH_ANSWER_MAX 65536
 int attach_question(const char *name, const char *question, char *answer, size_t size, struct error_sink *errors);
-
-#endif

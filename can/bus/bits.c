@@ -22,8 +22,6 @@
  */
 #include "can/bus/bits.h"
 
-#include "config/base/ns.h"
-
 #define BITS_CRC 15
 #define BITS_POLYNOMIAL 0x4599
 #define BITS_TAIL 10 /* CRC delimiter, acknowledge slot and delimiter, end of frame */

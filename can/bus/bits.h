@@ -14,11 +14,7 @@
  * itself changes at its sample point, as does the CRC delimiter: the two together last one bit of either rate, whatever
  * the sample points are.  Here BRS counts as slow and the delimiter as fast.
  */
-#ifndef CAN_BUS_BITS_H
-#define CAN_BUS_BITS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -89,5 +85,3 @@ int64_t bits_fd_ns(const struct bits_rates *rates, unsigned int slow, unsigned i
 /* Frames with this kind of identifier, length (of FD frames one that exists) and flags (FRAME_FD, FRAME_BRS): the
  * longest time, or (not stuffed) the shortest, without stuff bits. */
 int64_t bits_frame_ns(const struct bits_rates *rates, uint32_t id, unsigned int len, uint8_t flags, bool stuffed);
-
-#endif

@@ -1,10 +1,5 @@
 /* bus.c: from a name to its back end; checks and counters common to all back ends. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/bus_backend.h"
-#include "config/base/text.h"
 
 /* ---- which back end ---- */
 

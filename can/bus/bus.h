@@ -21,17 +21,15 @@
  * Nothing here blocks, prints or allocates after bus_open.  If a bus goes down or disappears, struct bus attaches to it
  * again once it is back.  The descriptor stays the same; meanwhile bus_receive and bus_send return errors, and
  * bus_state is BUS_STOPPED or BUS_ABSENT.
+ *
+ * Offered to other folders:
+ *	attach.h bits.h bus_backend.h bus_filters.h bus_interface.h frame.h frame_error.h
+ *	frame_text.h link.h wire.h
  */
-#ifndef CAN_BUS_BUS_H
-#define CAN_BUS_BUS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
 #include "channels/clock/clock.h"
-#include "config/base/error.h"
 
 struct bus;
 
@@ -176,5 +174,3 @@ struct bus_stats {
 };
 const struct bus_stats *bus_stats(const struct bus *bus);
 const char *bus_name(const struct bus *bus);
-
-#endif

@@ -3,8 +3,7 @@
  * A back end is a struct bus_ops in the table of bus.c and a struct of its own that begins with a struct bus.  bus.c
  * has checked the name before open, and every frame before send; it counts the frames delivered and handed over.
  */
-#ifndef CAN_BUS_BUS_BACKEND_H
-#define CAN_BUS_BUS_BACKEND_H
+#pragma once
 
 #include "can/bus/bus.h"
 
@@ -53,5 +52,3 @@ extern const struct bus_ops bus_socketcan_ops, bus_log_ops, bus_wire_ops;
 
 /* The state after this error frame. */
 enum bus_state bus_state_after(enum bus_state state, const struct frame *error);
-
-#endif

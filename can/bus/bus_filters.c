@@ -1,6 +1,5 @@
 /* bus_filters.c: which frames are wanted, and which the kernel must let through for it. */
 #include <linux/can.h>
-#include <string.h>
 
 #include "can/bus/bus_filters.h"
 

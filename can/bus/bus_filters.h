@@ -3,8 +3,7 @@
  * The kernel's filters do not distinguish an echo from another frame, so its list consists of the filters of the
  * options and of the identifiers that are sent.  Frames that pass the list but not the filters are dropped here.
  */
-#ifndef CAN_BUS_BUS_FILTERS_H
-#define CAN_BUS_BUS_FILTERS_H
+#pragma once
 
 #include "can/bus/bus.h"
 
@@ -25,5 +24,3 @@ bool bus_filters_echo(struct bus_filters *f, uint32_t id);
 
 /* Does a frame of another sender pass? */
 bool bus_filters_want(const struct bus_filters *f, uint32_t id);
-
-#endif

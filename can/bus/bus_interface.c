@@ -1,19 +1,13 @@
 /* bus_interface.c: network interfaces, and messages about them. */
 #include <ctype.h>
-#include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <net/if_arp.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "can/bus/bus_interface.h"
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 
 #define ANSWER_MAX 16384
 #define ECHO_FLAG (1u << 18) /* IFF_ECHO of <linux/if.h>, which cannot be had beside <net/if.h> */

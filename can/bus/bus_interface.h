@@ -2,8 +2,7 @@
  *
  * socket is any socket: the CAN socket itself, or one of AF_UNIX where there is none.
  */
-#ifndef CAN_BUS_BUS_INTERFACE_H
-#define CAN_BUS_BUS_INTERFACE_H
+#pragma once
 
 #include <linux/can/netlink.h>
 
@@ -69,5 +68,3 @@ const char *bus_interface_name_wrong(const char *name);
 
 /* Adds the message for an error of opening. */
 void bus_interface_explain(const char *name, int error, struct error_sink *errors);
-
-#endif

@@ -1,17 +1,10 @@
 /* bus_socketcan.c: a bus that is a SocketCAN interface: opening, receiving, sending, closing. */
-#include <errno.h>
 #include <linux/can.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "can/bus/bus_interface.h"
 #include "can/bus/bus_socketcan.h"
-#include "channels/clock/clock.h"
-#include "config/base/ns.h"
 
 #define ROUNDS 8 /* calls in one bus_receive when all that comes is not wanted */
 

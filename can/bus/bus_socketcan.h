@@ -9,8 +9,7 @@
  * If the kernel cannot create the socket yet (bus_options.later), bus.fd is an epoll set, which the socket joins later.
  * That costs 0.9 us more for each wake-up.
  */
-#ifndef CAN_BUS_BUS_SOCKETCAN_H
-#define CAN_BUS_BUS_SOCKETCAN_H
+#pragma once
 
 #include <net/if.h>
 #include <sys/socket.h>
@@ -60,5 +59,3 @@ void bus_socketcan_check(struct bus_socketcan *s);
 /* Handles an error of the socket.  Returns 0 if the link is down or gone, else -errno.  bus_receive reports it even if
  * the link is already back: the queue of the controller is gone. */
 int bus_socketcan_take_error(struct bus_socketcan *s, int error);
-
-#endif

@@ -1,5 +1,4 @@
 /* bus_socketcan_link.c: the socket, and the state of the link. */
-#include <errno.h>
 #include <linux/can/raw.h>
 #include <linux/net_tstamp.h>
 #include <sys/epoll.h>
@@ -8,7 +7,6 @@
 #include "can/bus/bus_interface.h"
 #include "can/bus/bus_socketcan.h"
 #include "can/bus/frame_error.h"
-#include "channels/clock/clock.h"
 
 #define AT_ONCE_NS 1000000 /* between two checks just after the link went down: a reset takes 2 ms */
 #define AT_ONCE_FOR_NS 50000000

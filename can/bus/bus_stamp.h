@@ -13,11 +13,9 @@
  * set; it is replaced by the time of arrival, that of the batch, and bus_stamp_frame returns true.  Usual jitter
  * (BUS_STAMP_JITTER_NS) is corrected without that.
  */
-#ifndef CAN_BUS_BUS_STAMP_H
-#define CAN_BUS_BUS_STAMP_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 /* Frames that passed two cores may be out of order by this much, plus the uncertainty of an interrupted sample. */
 #define BUS_STAMP_JITTER_NS 1000000
@@ -43,5 +41,3 @@ void bus_stamp_batch(struct bus_stamp *s, int64_t before_ns, int64_t real_ns, in
 /* One frame of the batch: real_ns is its stamp of CLOCK_REALTIME; 0: it has none (the kernel begins to stamp a moment
  * after the request).  Returns true if *t_ns is the time of arrival instead. */
 bool bus_stamp_frame(struct bus_stamp *s, int64_t *t_ns, int64_t real_ns);
-
-#endif

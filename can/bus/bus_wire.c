@@ -3,10 +3,6 @@
  *	wire:torso		as the controller "host", which all drivers and tools of this robot share
  *	wire:torso@waist	as a controller of its own: a simulated device
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -15,7 +11,6 @@
 
 #include "can/bus/attach.h"
 #include "can/bus/bus_backend.h"
-#include "channels/clock/clock.h"
 #include "channels/port/rpc.h"
 
 #define RETRY_NS 10000000    /* between two attempts to attach */

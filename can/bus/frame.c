@@ -1,8 +1,6 @@
 /* frame.c: properties of a frame. */
 #include "can/bus/frame.h"
 
-#include <string.h>
-
 static const uint8_t lengths_fd[] = { 12, 16, 20, 24, 32, 48, 64 };
 
 unsigned int frame_len_fd(unsigned int len)

@@ -3,11 +3,9 @@
  * The layout, the bits of id and those of flags are the kernel's (struct canfd_frame; its first 16 bytes are struct
  * can_frame), so a frame goes to a socket and comes from one without being touched.  A codec needs this header only.
  */
-#ifndef CAN_BUS_FRAME_H
-#define CAN_BUS_FRAME_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 /* Beside the identifier in id. */
 #define FRAME_EXT 0x80000000u /* 29-bit identifier */
@@ -94,5 +92,3 @@ bool frame_valid(const struct frame *f);
 
 /* The shortest length of an FD frame that holds len bytes; 64 at most. */
 unsigned int frame_len_fd(unsigned int len);
-
-#endif

@@ -1,11 +1,8 @@
 /* frame_error.h: the bits of an error frame (FRAME_ERR), those of SocketCAN. */
-#ifndef CAN_BUS_FRAME_ERROR_H
-#define CAN_BUS_FRAME_ERROR_H
+#pragma once
 
 #include <linux/can/error.h>
 
 #ifndef CAN_ERR_CNT
 #define CAN_ERR_CNT 0x00000200u /* data[6], data[7] are the error counters; since Linux 6.0 */
-#endif
-
 #endif

@@ -1,7 +1,4 @@
 /* frame_text.c: a frame as text, the way can-utils writes it. */
-#include <stdio.h>
-#include <string.h>
-
 #include "can/bus/frame_text.h"
 
 #define NO FRAME_TEXT_NO_DIGIT

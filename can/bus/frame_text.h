@@ -12,12 +12,7 @@
  * drops the bits of an identifier that is too large: here each of them is said to be wrong.
  * Written: as candump -L does, with _E only when frame.dlc is set.
  */
-#ifndef CAN_BUS_FRAME_TEXT_H
-#define CAN_BUS_FRAME_TEXT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -36,5 +31,3 @@ size_t frame_text_write(char text[FRAME_TEXT_MAX], const struct frame *f);
 /* The value of each hexadecimal digit, small letters too; FRAME_TEXT_NO_DIGIT for every other byte. */
 #define FRAME_TEXT_NO_DIGIT 0xFF
 extern const uint8_t frame_text_digits[256];
-
-#endif

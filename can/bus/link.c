@@ -1,16 +1,12 @@
 /* link.c: from a name to its back end; comparison with the settings wanted. */
-#include <errno.h>
-#include <inttypes.h>
 #include <linux/can.h>
 #include <linux/capability.h>
 #include <net/if.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "can/bus/bus_interface.h"
 #include "can/bus/link.h"
-#include "config/base/text.h"
 
 /* ---- which back end ---- */
 

@@ -9,15 +9,11 @@
  * For the link's owner (achstart, or a user); drivers only read.  SocketCAN interfaces are read and changed through
  * netlink, wire:BUS through the control socket of canwire.  These calls take milliseconds: not for a real-time loop.
  */
-#ifndef CAN_BUS_LINK_H
-#define CAN_BUS_LINK_H
+#pragma once
 
 #include <linux/can/netlink.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "can/bus/bus.h"
-#include "config/base/error.h"
 
 struct link_settings {
 	uint32_t bitrate;	  /* bit/s */
@@ -96,5 +92,3 @@ struct link_ops {
 };
 
 extern const struct link_ops link_socketcan_ops, link_wire_ops;
-
-#endif

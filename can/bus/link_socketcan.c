@@ -1,16 +1,11 @@
 /* link_socketcan.c: the links of SocketCAN, read and changed through netlink. */
-#include <errno.h>
-#include <inttypes.h>
 #include <linux/can.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "can/bus/bus_interface.h"
 #include "can/bus/link.h"
-#include "config/base/text.h"
 
 /* ---- reading ---- */
 

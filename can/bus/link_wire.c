@@ -1,10 +1,5 @@
 /* link_wire.c: the controller of a soft wire, as its owner sees it.  wire:BUS means the controller host, wire:BUS@NAME
  * another one.  The questions are those of can/wire/hub_control.c. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/attach.h"
 #include "can/bus/link.h"
 

@@ -14,13 +14,11 @@
  * publishes the head, checks whether the other sleeps, and rings if so.  All four accesses are seq_cst, so at least one
  * side sees the other's.
  */
-#ifndef CAN_BUS_WIRE_H
-#define CAN_BUS_WIRE_H
+#pragma once
 
 #include <stdatomic.h>
 
 #include "can/bus/bus.h"
-#include "config/base/text.h"
 
 #define WIRE_MAGIC 0x45524957u /* "WIRE" */
 #define WIRE_VERSION 2
@@ -135,5 +133,3 @@ static inline bool wire_must_ring(const struct wire_page *page, const struct wir
 
 	return wire_end_ns(page, bus, now_ns) < wake_ns;
 }
-
-#endif

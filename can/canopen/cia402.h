@@ -6,11 +6,9 @@
  * Sent once a tick, the controlword takes the drive one transition nearer to the goal.  A fault is reset by a rising
  * edge of bit 7: the previous controlword says whether the bit has to fall first.
  */
-#ifndef CANOPEN_CIA402_H
-#define CANOPEN_CIA402_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 enum cia402_state {
 	CIA402_NOT_READY,
@@ -39,5 +37,3 @@ enum cia402_goal {
 enum cia402_state cia402_state(uint16_t statusword);
 uint16_t cia402_controlword(enum cia402_state state, enum cia402_goal goal, uint16_t last);
 const char *cia402_words(enum cia402_state state);
-
-#endif

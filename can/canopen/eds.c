@@ -2,16 +2,7 @@
 #include "can/canopen/eds.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-
-#include "config/base/grow.h"
-#include "config/base/read_files.h"
-#include "config/base/text.h"
 
 #define LINE_MAX_BYTES 256
 #define FILE_MAX (4 * 1024 * 1024)

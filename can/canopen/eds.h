@@ -10,13 +10,9 @@
  *
  * For the time at which a program reads its configuration; it allocates.  Other parts of a data sheet are skipped.
  */
-#ifndef CANOPEN_EDS_H
-#define CANOPEN_EDS_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define EDS_NAME_MAX 48 /* longer ones are cut */
 
@@ -41,5 +37,3 @@ void eds_free(struct eds *eds);
 
 const struct eds_object *eds_find(const struct eds *eds, uint16_t index, uint8_t sub);
 unsigned int eds_bytes(uint16_t type);
-
-#endif

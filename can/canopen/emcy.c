@@ -1,7 +1,6 @@
 /* emcy.c: emergency messages.  Checked: covered. */
 #include "can/canopen/emcy.h"
-
-#include <string.h>
+#include "config/base/base.h"
 
 bool emcy_decode(struct emcy *emcy, const struct frame *frame)
 {

@@ -1,6 +1,5 @@
 /* emcy.h: emergency messages of CANopen nodes (CiA 301, CiA 402), in words. */
-#ifndef CANOPEN_EMCY_H
-#define CANOPEN_EMCY_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -19,5 +18,3 @@ struct emcy {
 bool emcy_decode(struct emcy *emcy, const struct frame *frame);
 /* The code's own words, or those of its class; never NULL. */
 const char *emcy_words(uint16_t code);
-
-#endif

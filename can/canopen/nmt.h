@@ -9,8 +9,7 @@
  *
  * The same identifier carries heartbeats, answers to guard requests and the message after a boot.
  */
-#ifndef CANOPEN_NMT_H
-#define CANOPEN_NMT_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -93,5 +92,3 @@ static inline void nmt_heard(struct nmt_node *node, uint8_t word, bool guarded, 
 	node->word = word;
 	node->heard_ns = t_ns;
 }
-
-#endif

@@ -14,8 +14,7 @@
  * PDO_CHECK is for a node that another process has set up: it stays as it is.  A transfer without a reply is begun
  * again a few times.  Pure; no allocation.
  */
-#ifndef CANOPEN_PDO_H
-#define CANOPEN_PDO_H
+#pragma once
 
 #include "can/canopen/sdo.h"
 
@@ -83,5 +82,3 @@ enum pdo_result pdo_done(struct pdo_script *script, uint32_t code, uint32_t valu
 
 const struct pdo_step *pdo_at(const struct pdo_script *script);			  /* the step that failed */
 uint32_t pdo_value(const struct pdo_script *script, uint16_t index, uint8_t sub); /* of a PDO_STEP_READ; 0: not yet */
-
-#endif

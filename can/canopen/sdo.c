@@ -1,7 +1,6 @@
 /* sdo.c: requests to an SDO server and its replies.  Checked: pure, covered. */
 #include "can/canopen/sdo.h"
-
-#include <string.h>
+#include "config/base/base.h"
 
 /* Command specifiers: the highest three bits of the first byte. */
 #define SPECIFIER 0xE0

@@ -10,9 +10,11 @@
  * that wants to send segments is refused.
  *
  * A server may leave out the size of a value (AMC answers 0x42): the caller takes the bytes that the object has.  Pure.
+ *
+ * Offered to other folders:
+ *	cia402.h eds.h emcy.h nmt.h pdo.h
  */
-#ifndef CANOPEN_SDO_H
-#define CANOPEN_SDO_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -35,5 +37,3 @@ void sdo_abort(struct frame *frame, const struct frame *of, uint32_t code);
 uint32_t sdo_reply(const struct frame *of, const struct frame *reply, uint32_t *value);
 
 const char *sdo_words(uint32_t code); /* never NULL */
-
-#endif

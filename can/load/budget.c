@@ -1,14 +1,7 @@
 /* budget.c: what frames cost a bus. */
 #include "can/load/budget.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/bits.h"
-#include "config/base/grow.h"
-#include "config/base/ns.h"
 
 #define SET_BACK_NS NS_PER_S /* a stamp that lies further back than this is from another time */
 

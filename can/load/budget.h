@@ -17,15 +17,14 @@
  *
  * CAN FD frames enter the load of a bus with a data bit rate (fd_rates), which logs do not contain; otherwise they are
  * only counted.  Error frames are not on the wire: they are counted, too, and do not enter the load.
+ *
+ * Offered to other folders:
+ *	traffic.h
  */
-#ifndef CAN_LOAD_BUDGET_H
-#define CAN_LOAD_BUDGET_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
+#include "config/base/base.h"
 
 #define BUDGET_BUS_MAX 16     /* bytes of a name, with the terminating zero */
 #define BUDGET_ERROR_KINDS 10 /* bits of an error frame's identifier that have a name */
@@ -137,5 +136,3 @@ double budget_rate_hz(const struct budget *b, uint64_t timed); /* less than 0: n
 int64_t budget_median_ns(const struct budget_periods *p); /* 0: there is none */
 
 const char *budget_error_name(unsigned int kind); /* "bus off" */
-
-#endif

@@ -1,8 +1,6 @@
 /* response.c: the longest time from the release of a frame to its end on the wire.  Checked: covered. */
 #include "can/load/response.h"
 
-#include "config/base/num.h"
-
 #define PASSES 3		  /* bounds of the queue, which later passes use */
 #define WINDOW_MAX_NS 10000000000 /* a busy period that lasts longer does not end */
 #define PPM 1000000

@@ -28,12 +28,9 @@
  * its priority.  It has no bound itself.
  * Bounds assume a bus without errors, and processes that hand over a frame as soon as there is room for it.
  */
-#ifndef CAN_LOAD_RESPONSE_H
-#define CAN_LOAD_RESPONSE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define RESPONSE_NEVER INT64_MAX /* no bound: the bus has no time left for it */
 #define RESPONSE_ALONE (-1)	 /* sender: a mailbox of its own */
@@ -58,5 +55,3 @@ struct response_frame {
 
 /* bit_ns: the time of a bit, in which a frame that is released after the start may still win the arbitration. */
 void response_solve(struct response_frame *frames, size_t n, int64_t bit_ns);
-
-#endif

@@ -1,14 +1,7 @@
 /* traffic.c: whether buses have time for what drivers declare. */
 #include "can/load/traffic.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/bits.h"
-#include "config/base/grow.h"
-#include "config/base/ns.h"
 
 #define HOST 0 /* the queue of the computer */
 #define ROUNDING 1e-9

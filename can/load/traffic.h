@@ -15,13 +15,10 @@
  * which is its period unless the driver declares another; an answer if it may come later than the driver waits for it;
  * a device's own frame if it may end after its period.
  */
-#ifndef CAN_LOAD_TRAFFIC_H
-#define CAN_LOAD_TRAFFIC_H
+#pragma once
 
 #include "can/bus/frame.h"
 #include "can/load/response.h"
-#include "config/base/error.h"
-#include "config/base/text.h"
 #include "config/settings/yaml.h"
 
 #define TRAFFIC_REPLY_NS 200000 /* time within which a device answers */
@@ -129,5 +126,3 @@ int traffic_advice(const struct traffic *traffic, unsigned int bus, char text[TR
 
 /* Spreads the ticks of drivers that share a bus: drivers[].offset_ns. */
 void traffic_offsets(struct traffic *traffic);
-
-#endif

@@ -1,8 +1,4 @@
 /* traffic_read.c: reads what drivers print with --frames. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "can/bus/frame_text.h"
 #include "can/load/traffic.h"
 

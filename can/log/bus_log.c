@@ -20,11 +20,7 @@
  *
  * For the bench: bus_receive reads a file and bus_send may write one, so the disk can delay them.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

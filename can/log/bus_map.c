@@ -1,7 +1,4 @@
 /* bus_map.c: where the frames of a log go. */
-#include <stdio.h>
-#include <string.h>
-
 #include "can/log/bus_map.h"
 #include "config/settings/program.h"
 

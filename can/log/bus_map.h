@@ -1,6 +1,5 @@
 /* bus_map.h: where the frames of a log go: --map can0=vcan1 --map can1= --map '*=vcan0'. */
-#ifndef CAN_LOG_BUS_MAP_H
-#define CAN_LOG_BUS_MAP_H
+#pragma once
 
 #include "can/bus/bus.h"
 #include "can/log/log.h"
@@ -51,5 +50,3 @@ void bus_map_will_send(struct bus_map_bus *b, const struct frame *f);
 /* Opens the bus, if it is not open.  0, or EXIT_RETRY after a line. */
 int bus_map_open(struct bus_map *map, struct bus_map_bus *b);
 void bus_map_close(struct bus_map *map);
-
-#endif

@@ -1,10 +1,7 @@
 /* id_filter.c: selection of identifiers. */
-#include <errno.h>
-#include <string.h>
-
 #include "can/bus/frame_text.h"
 #include "can/log/id_filter.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 #define EXT_LAST (FRAME_EXT | FRAME_EXT_MASK)
 

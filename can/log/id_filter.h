@@ -3,8 +3,7 @@
  * Three digits are an 11-bit identifier, eight a 29-bit one, and a range has two of a kind.  Data and remote frames of
  * an identifier go together; error frames have no identifier, and the caller handles them.
  */
-#ifndef CAN_LOG_ID_FILTER_H
-#define CAN_LOG_ID_FILTER_H
+#pragma once
 
 #include "can/bus/bus.h"
 #include "config/settings/settings.h"
@@ -28,5 +27,3 @@ bool id_filter_want(const struct id_filter *ids, const struct frame *f);
 
 /* The same as filters of a bus.  Returns their number; -E2BIG: more than max. */
 int id_filter_filters(const struct id_filter *ids, struct bus_filter *filters, size_t max);
-
-#endif

@@ -1,13 +1,9 @@
 /* log.c: reads recorded frames: the file, its lines, its format, reports of damage. */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "can/log/log_formats.h"
 #include "can/log/log_input.h"
-#include "config/base/text.h"
 
 #define MAGIC_BYTES 4 /* by which a compressed or binary file is known */
 

@@ -22,17 +22,16 @@
  *
  * counted, and skipped.  Behind LOG_ERRORS_MAX of them they are only counted; the last line says how many there were.
  * Comments, empty lines and lines without a frame (markers, statistics, states, requests to send) are not damaged.
+ *
+ * Offered to other folders:
+ *	bus_map.h id_filter.h log_writer.h recorded_bus.h
  */
-#ifndef CAN_LOG_LOG_H
-#define CAN_LOG_LOG_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "can/bus/frame.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define LOG_BUS_MAX 16	  /* bytes of an interface's name, with the terminating zero */
 #define LOG_LINE_MAX 512  /* bytes of a line; a longer one is damaged */
@@ -131,5 +130,3 @@ size_t log_write_line(char text[LOG_WRITE_MAX], int64_t t_ns, const char *bus, c
 /* A comment that says how many frames were lost just here: "# can0: 12 frames lost".  can-utils skip it,
  * log_next adds it up. */
 size_t log_write_loss(char text[LOG_WRITE_MAX], const char *bus, uint64_t frames);
-
-#endif

@@ -18,12 +18,7 @@
  * measurement"), which is how other writers give the time of the first frame.  Otherwise stamps go on from the header's
  * date, also in the blocks that follow, and a file without such a date takes that of its first block.
  */
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
 #include "can/log/log_formats.h"
-#include "config/base/ns.h"
 
 /* In the flags of a CANFD event. */
 #define FLAG_REMOTE 0x0010

@@ -5,12 +5,9 @@
  * body that depends on its type; padding follows.  Vector publishes no description.  The layouts are those that other
  * programs read and write; objects of other types than those in log_blf.h carry no frame.
  */
-#include <string.h>
-
 #include "can/log/log_blf.h"
 #include "can/log/log_formats.h"
 #include "can/log/log_input.h"
-#include "config/base/ns.h"
 
 #define ID_EXT 0x80000000u
 #define REMOTE 0x80

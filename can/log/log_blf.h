@@ -1,6 +1,5 @@
 /* log_blf.h: numbers of Vector's BLF, and its writer.  Only for log_blf*.c. */
-#ifndef CAN_LOG_LOG_BLF_H
-#define CAN_LOG_LOG_BLF_H
+#pragma once
 
 #include "can/log/log_put.h"
 
@@ -31,5 +30,3 @@ enum blf_type {
 void log_blf_begin(struct log_writer *w);
 void log_blf_put(struct log_writer *w, const struct log_record *r);
 void log_blf_end(struct log_writer *w);
-
-#endif

@@ -5,9 +5,6 @@
  * A container is decompressed as a whole, because its checksum is at its end: of a damaged one nothing comes out.  Of
  * one that is cut off comes out what is there.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "can/log/log_blf.h"

@@ -1,12 +1,8 @@
 /* log_blf_write.c: Vector's BLF, written: containers of 128 KiB, compressed by zlib. */
-#include <errno.h>
-#include <string.h>
-#include <time.h>
 #include <zlib.h>
 
 #include "can/log/log_blf.h"
 #include "can/log/log_formats.h"
-#include "config/base/ns.h"
 
 static void put_system_time(const struct log_writer *w, unsigned char *to, int64_t t_ns)
 {

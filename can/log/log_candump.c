@@ -4,14 +4,8 @@
  *	(1436509052.249713)  can0 123#R4 T
  *	# can0: 12 frames lost
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "can/bus/frame_text.h"
 #include "can/log/log_formats.h"
-#include "can/log/log_parse.h"
-#include "config/base/ns.h"
 
 /* candump without -L begins with a time in brackets, too. */
 static bool candump_probe(struct log_text line)

@@ -5,13 +5,7 @@
  *
  * Data is base64.  Neither the bus nor CAN FD is in it; data of more than 8 bytes is of CAN FD.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "can/log/log_formats.h"
-#include "config/base/base64.h"
-#include "config/base/ns.h"
-#include "config/base/text.h"
 
 #define HEADER "timestamp,arbitration_id,extended,remote,error,dlc,data"
 #define FIELDS 7

@@ -4,10 +4,7 @@
  * known by its first bytes and reads records; see log_parse.h.  A format that is written has put, and begin and end as
  * far as it needs them; see log_put.h.
  */
-#ifndef CAN_LOG_LOG_FORMATS_H
-#define CAN_LOG_LOG_FORMATS_H
-
-#include <string.h>
+#pragma once
 
 #include "can/log/log_parse.h"
 #include "can/log/log_put.h"
@@ -54,5 +51,3 @@ extern const struct log_format log_candump_format, log_screen_format, log_asc_fo
 #define LOG_FORMATS_PLAIN                                                                                              \
 	&log_candump_format, &log_screen_format, &log_asc_format, &log_trc_format, &log_csv_format, &log_ixxat_format, \
 		&log_blf_format, &log_pcap_format, &log_pcapng_format
-
-#endif

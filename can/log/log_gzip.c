@@ -1,6 +1,4 @@
 /* log_gzip.c: logs compressed by gzip, read and written. */
-#include <errno.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "can/log/log_input.h"

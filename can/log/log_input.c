@@ -1,7 +1,4 @@
 /* log_input.c: a chain of inputs. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "can/log/log_input.h"

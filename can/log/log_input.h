@@ -3,13 +3,11 @@
  * Inputs are a chain: a file, gzip or zstd upon it, the containers of BLF or the chunks of MCAP upon that.  Each takes
  * the bytes that its reader has read before it knew what they are.
  */
-#ifndef CAN_LOG_LOG_INPUT_H
-#define CAN_LOG_LOG_INPUT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "config/base/base.h"
 
 #define LOG_INPUT_BYTES (1 << 16)
 
@@ -46,5 +44,3 @@ int log_input_wrong(struct log_input *in, const char *text); /* sets wrong; retu
 
 /* Reads from fd, again if a signal came.  As read(2), but -errno. */
 ssize_t log_input_fd(int fd, void *to, size_t room);
-
-#endif

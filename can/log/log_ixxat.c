@@ -10,11 +10,7 @@
  * Fields have semicolons between them where the comma is the decimal one.  Times count from the start of the controller
  * and not from the date, whose order of day and month depends on the place.  Of the flags only Rtr is known.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "can/log/log_formats.h"
-#include "config/base/ns.h"
 
 #define FIELDS 5
 #define HOURS_MAX 100000

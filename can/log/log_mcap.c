@@ -1,16 +1,9 @@
 /* log_mcap.c: frames in MCAP files: read, whoever wrote them, and written: a channel for each bus. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/log/log_formats.h"
 #include "can/log/log_input.h"
 #include "channels/rec/mcap.h"
 #include "channels/ros/ros_can.h"
 #include "channels/ros/ros_map.h"
-#include "config/base/text.h"
 
 #define SCHEMA_ID 1
 #define IDS 65536

@@ -1,9 +1,7 @@
 /* log_output.h: the bytes of a log that is written, compressed on the fly.  Only for log*.c. */
-#ifndef CAN_LOG_LOG_OUTPUT_H
-#define CAN_LOG_LOG_OUTPUT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "config/base/base.h"
 
 struct log_output {
 	int (*put)(struct log_output *out, const unsigned char *bytes, size_t n, bool last); /* 0 or -errno */
@@ -17,5 +15,3 @@ struct log_output *log_zstd_output(void);
 
 /* Writes all of it.  0 or -errno. */
 int log_output_fd(int fd, const void *bytes, size_t n);
-
-#endif

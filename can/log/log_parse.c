@@ -1,11 +1,7 @@
 /* log_parse.c: shared by the readers of log lines. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "can/bus/frame_text.h"
-#include "config/base/ns.h"
 #include "can/log/log_parse.h"
 
 #define CHANNELS_MAX 9999

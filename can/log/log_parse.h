@@ -1,6 +1,5 @@
 /* log_parse.h: shared by the readers of log lines.  Only for log*.c. */
-#ifndef CAN_LOG_LOG_PARSE_H
-#define CAN_LOG_LOG_PARSE_H
+#pragma once
 
 #include <time.h>
 
@@ -98,5 +97,3 @@ const char *log_set_socketcan(struct log_record *r, const unsigned char *bytes, 
 
 /* The epoch's time of a day and what its wall clock shows, or 0 if there is none. */
 int64_t log_local_ns(struct tm day, int64_t clock_ns);
-
-#endif

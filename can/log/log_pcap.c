@@ -3,10 +3,7 @@
  * A header of 24 bytes, then packets: seconds, fraction, bytes that are there, bytes that there were.  Its magic number
  * says the byte order, and whether fractions are of micro- or nanoseconds.
  */
-#include <string.h>
-
 #include "can/log/log_formats.h"
-#include "config/base/ns.h"
 #include "can/log/log_pcap.h"
 
 #define MAGIC_US 0xA1B2C3D4u

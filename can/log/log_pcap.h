@@ -1,6 +1,5 @@
 /* log_pcap.h: shared by pcap and pcapng.  Only for log_pcap*.c. */
-#ifndef CAN_LOG_LOG_PCAP_H
-#define CAN_LOG_LOG_PCAP_H
+#pragma once
 
 #include "can/log/log.h"
 
@@ -20,5 +19,3 @@ struct log_writer;
 void log_pcap_numbers(struct log_writer *w, const uint32_t *numbers, size_t n);
 #define LOG_PCAP_NUMBERS(w, ...) \
 	log_pcap_numbers(w, (const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
-
-#endif

@@ -6,12 +6,8 @@
  * packets, with the number of their interface, and as an option whether the packet came in or went out (2).
  * Interfaces that are not of SocketCAN are left out, unless there is no other.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "can/log/log_formats.h"
 #include "can/log/log_pcap.h"
-#include "config/base/ns.h"
 
 #define SECTION 0x0A0D0D0Au
 #define SECTION_ORDER 0x1A2B3C4Du

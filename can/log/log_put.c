@@ -1,8 +1,4 @@
 /* log_put.c: the bytes of a log that is written. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "can/log/log_output.h"

@@ -2,8 +2,7 @@
  *
  * Drivers, whose formats come with their writers, have this much of it, and no compression.
  */
-#ifndef CAN_LOG_LOG_PUT_H
-#define CAN_LOG_LOG_PUT_H
+#pragma once
 
 #include "can/log/log.h"
 
@@ -58,5 +57,3 @@ void log_put_again(struct log_writer *w, const void *bytes, size_t n);
 
 int64_t log_put_since(const struct log_writer *w, int64_t t_ns); /* start_ns; not below 0 */
 void log_put_data(struct log_writer *w, const struct frame *f);	 /* " 01 02 03" */
-
-#endif

@@ -9,13 +9,7 @@
  * alike: stamps count from the frame before if one of them, as far as the file was read ahead, is less than the one
  * before it, and else from the first frame.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
 #include "can/log/log_formats.h"
-#include "config/base/ns.h"
 
 #define EPOCH_NS (INT64_C(100000000) * NS_PER_S) /* larger stamps are of -ta */
 

@@ -15,12 +15,7 @@
  * types.
  * The start is days since the end of 1899.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "can/log/log_formats.h"
-#include "config/base/ns.h"
-#include "config/base/text.h"
 
 #define DAYS_MAX 109575.0 /* of the year 2200 */
 

@@ -1,9 +1,5 @@
 /* log_writer.c: writes recorded frames in any format: the file, its format, its buses, what has no place. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +8,6 @@
 #include "can/log/log_formats.h"
 #include "can/log/log_output.h"
 #include "can/log/log_writer.h"
-#include "config/base/ns.h"
-#include "config/base/text.h"
 
 #define DATED_NS (INT64_C(100000000) * NS_PER_S) /* stamps above are of the epoch, since 1973 */
 

@@ -12,8 +12,7 @@
  * A record that a format cannot hold is refused with a line, or with LOG_LENIENT left out, reported once and counted:
  * frames of a kind that it does not have, the second bus, that a frame was sent, which error an error frame is about.
  */
-#ifndef CAN_LOG_LOG_WRITER_H
-#define CAN_LOG_LOG_WRITER_H
+#pragma once
 
 #include "can/log/log_put.h"
 
@@ -32,5 +31,3 @@ int log_writer_put(struct log_writer *w, const struct log_record *r);
 
 /* 0 or -errno with a line in errors.  remove: the file as well, because it is not complete. */
 int log_writer_close(struct log_writer *w, bool remove);
-
-#endif

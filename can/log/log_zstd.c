@@ -1,7 +1,4 @@
 /* log_zstd.c: logs compressed by zstd, read. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 #include "can/log/log_input.h"

@@ -1,6 +1,4 @@
 /* log_zstd_output.c: logs compressed by zstd, written. */
-#include <errno.h>
-#include <stdlib.h>
 #include <zstd.h>
 
 #include "can/log/log_output.h"

@@ -1,11 +1,7 @@
 /* recbus.c: a CAN bus beside the channels that ach record records. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/bus.h"
 #include "channels/rec/recbus.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 #define BATCH 32
 #define SOCKET_BYTES (4 << 20) /* asked of the kernel */

@@ -1,12 +1,6 @@
 /* recorded_bus.c: a bus that is recorded. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/log/recorded_bus.h"
 #include "channels/clock/clock.h"
-#include "config/base/text.h"
 #include "config/settings/program.h"
 
 #define BATCH 32

@@ -3,10 +3,8 @@
  * Each bus is in order by itself and read a batch at a time.  recorded_bus_next merges them: an entry may leave once no
  * bus can bring anything earlier, up to a time that the reader of the buses knows.
  */
-#ifndef CAN_LOG_RECORDED_BUS_H
-#define CAN_LOG_RECORDED_BUS_H
+#pragma once
 
-#include "can/bus/bus.h"
 #include "can/log/id_filter.h"
 #include "can/log/log.h"
 
@@ -52,5 +50,3 @@ void recorded_bus_receive(struct recorded_bus *t, const struct id_filter *ids, b
 /* The next up to horizon_ns, and the index of its bus; NULL: none.  Valid until the next recorded_bus_receive. */
 const struct recorded_bus_entry *recorded_bus_next(struct recorded_bus_held *const *buses, size_t n, int64_t horizon_ns,
 						   size_t *bus);
-
-#endif

@@ -1,16 +1,8 @@
 /* replay_live.c: canreplay --closed-loop. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/bits.h"
 #include "can/replay/replay_live.h"
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
-#include "config/base/grow.h"
-#include "config/base/ns.h"
-#include "config/base/num.h"
 #include "config/settings/program.h"
 
 #define LEAD_NS 1000000 /* from the opening to the first frame */

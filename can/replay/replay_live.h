@@ -1,13 +1,14 @@
 /* replay_live.h: canreplay --closed-loop: the devices of a recording, played to a live driver; replay_match.h decides
- * what, when. */
-#ifndef CAN_REPLAY_REPLAY_LIVE_H
-#define CAN_REPLAY_REPLAY_LIVE_H
+ * what, when.
+ *
+ * Offered to other folders:
+ *	sender.h
+ */
+#pragma once
 
 #include "can/replay/replay_live_refs.h"
 #include "can/replay/replay_live_report.h"
-#include "can/replay/replay_match.h"
 #include "can/replay/sender.h"
-#include "config/settings/settings.h"
 
 struct replay_live {
 	/* options; also options.strict, shown.diff and shown.all */
@@ -50,5 +51,3 @@ int replay_live_add(struct replay_live *c, const struct bus_map *map, const stru
 #define REPLAY_LIVE_DIFFERS 1
 int replay_live_run(struct replay_live *c, struct sender *sender, const struct sender_log *log);
 void replay_live_close(struct replay_live *c);
-
-#endif

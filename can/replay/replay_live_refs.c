@@ -1,16 +1,10 @@
 /* replay_live_refs.c: the references of a recording, published beside the frames of a closed loop. */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "can/replay/replay_live_refs.h"
 #include "channels/msg/msg.h"
 #include "channels/tool/put.h"
-#include "config/base/grow.h"
-#include "config/base/text.h"
 #include "config/settings/program.h"
 
 #define CHANNEL_MAX (1 << 24) /* bytes of a channel that is made because a file says so */

@@ -5,15 +5,11 @@
  *
  * Messages of the e-stop are never published: a recording does not arm a robot.  They only say when it was armed.
  */
-#ifndef CAN_REPLAY_REPLAY_LIVE_REFS_H
-#define CAN_REPLAY_REPLAY_LIVE_REFS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/ach/ach.h"
 #include "channels/rec/reclog.h"
+#include "config/base/base.h"
 #include "config/settings/settings.h"
 
 struct replay_live_refs {
@@ -52,5 +48,3 @@ int64_t replay_live_refs_next_ns(const struct replay_live_refs *refs, int64_t of
 void replay_live_refs_begin(struct replay_live_refs *refs, int64_t offset_ns, int64_t now_ns);
 /* Publishes all that are due.  0, or EXIT_RETRY after a line. */
 int replay_live_refs_play(struct replay_live_refs *refs, int64_t offset_ns, int64_t now_ns);
-
-#endif

@@ -1,14 +1,7 @@
 /* replay_live_report.c: what a driver sends beside what it sent when it was recorded. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/frame_text.h"
 #include "can/log/log.h"
 #include "can/replay/replay_live_report.h"
-#include "config/base/grow.h"
-#include "config/base/json.h"
 #include "config/settings/program.h"
 
 #define CONTEXT 2 /* rows before a difference */

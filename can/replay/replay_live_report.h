@@ -1,8 +1,5 @@
 /* replay_live_report.h: what a driver sends beside what it sent when it was recorded. */
-#ifndef CAN_REPLAY_REPLAY_LIVE_REPORT_H
-#define CAN_REPLAY_REPLAY_LIVE_REPORT_H
-
-#include <stdio.h>
+#pragma once
 
 #include "can/replay/replay_match.h"
 
@@ -41,5 +38,3 @@ void replay_live_report_line(const struct replay_live_report *r, const struct re
 int replay_live_report_print(struct replay_live_report *r, const struct replay_match *loop);
 int replay_live_report_json(struct replay_live_report *r, const struct replay_match *loop);
 void replay_live_report_free(struct replay_live_report *r);
-
-#endif

@@ -1,11 +1,5 @@
 /* replay_match.c: plays the devices of a recording to a live driver. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/replay/replay_match_inside.h"
-#include "config/base/grow.h"
-#include "config/base/text.h"
 
 #define BEGIN_NS 100000000 /* in this time a driver asks what only its start asks */
 #define SET_NS 1000000000  /* a stamp that is earlier by more: the clock was set */

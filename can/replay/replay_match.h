@@ -38,8 +38,7 @@
  *
  * Pure: frames and time are arguments.  Everything that happens to an own frame is an event.
  */
-#ifndef CAN_REPLAY_REPLAY_MATCH_H
-#define CAN_REPLAY_REPLAY_MATCH_H
+#pragma once
 
 #include "can/replay/replay_match_rules.h"
 #include "can/replay/replay_match_same.h"
@@ -208,5 +207,3 @@ void replay_match_finish(struct replay_match *loop);
 bool replay_match_is_counted(const struct replay_match *loop, int64_t recorded_ns); /* a difference at that time */
 struct replay_match_counts
 replay_match_counts(const struct replay_match *loop); /* of all streams, and of frames that have none */
-
-#endif

@@ -1,6 +1,5 @@
 /* replay_match_inside.h: private to loop*.c. */
-#ifndef CAN_REPLAY_REPLAY_MATCH_INSIDE_H
-#define CAN_REPLAY_REPLAY_MATCH_INSIDE_H
+#pragma once
 
 #include "can/replay/replay_match.h"
 
@@ -29,5 +28,3 @@ struct replay_match_stream *replay_match_stream_of(struct replay_match *l, const
 						   const struct frame *frame);
 /* Which of the recorded frames answers which; sets kind, stream, next and answers of all items.  0 or -ENOMEM. */
 int replay_match_sort(struct replay_match *l);
-
-#endif

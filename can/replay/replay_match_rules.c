@@ -1,12 +1,6 @@
 /* replay_match_rules.c: which frames are a driver's own. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/frame_text.h"
 #include "can/replay/replay_match_rules.h"
-#include "config/base/grow.h"
 #include "config/settings/yaml.h"
 
 static bool is_given(const struct yaml_node *map, const char *key)

@@ -11,15 +11,10 @@
  * the same places, within the time, is the answer.
  * Several files of several drivers add up.  Only bus, id and dir are required: such a file may be written by hand.
  */
-#ifndef CAN_REPLAY_REPLAY_MATCH_RULES_H
-#define CAN_REPLAY_REPLAY_MATCH_RULES_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define REPLAY_MATCH_NAME_MAX 24	   /* bytes of the name of a bus, with the terminating zero */
 #define REPLAY_MATCH_WITHIN_NS 100000000   /* of a reply whose row gives no time */
@@ -48,5 +43,3 @@ struct replay_match_rules {
 int replay_match_rules_read(struct replay_match_rules *rules, const char *name, const char *text, size_t len,
 			    struct error_sink *errors);
 void replay_match_rules_free(struct replay_match_rules *rules);
-
-#endif

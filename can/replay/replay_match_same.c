@@ -1,13 +1,8 @@
 /* replay_match_same.c: are two frames the same, within tolerances?  Checked: covered. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "can/bus/frame_text.h"
 #include "can/replay/replay_match_same.h"
-#include "config/base/text.h"
 
 static const struct type {
 	const char *name;

@@ -9,15 +9,10 @@
  * Types: u8 i8 u16 i16 u32 i32 f32 f64, little endian; with be behind it (u16be) big endian.  Integers are compared
  * modulo their width.  All other bytes, length and flags have to be equal.  NaN is the same as NaN.
  */
-#ifndef CAN_REPLAY_REPLAY_MATCH_SAME_H
-#define CAN_REPLAY_REPLAY_MATCH_SAME_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define REPLAY_MATCH_SAME_ROWS_MAX 64
 #define REPLAY_MATCH_SAME_TEXT_MAX 160
@@ -47,5 +42,3 @@ int replay_match_same_read(struct replay_match_same *same, const char *text, str
 /* same may be NULL: no tolerances.  Else why says what differs: "f32 in bytes 2-5: 0.05, now 0.075; byte 7". */
 bool replay_match_same_frames(struct replay_match_same *same, const struct frame *then, const struct frame *now,
 			      char why[REPLAY_MATCH_SAME_TEXT_MAX]);
-
-#endif

@@ -1,10 +1,5 @@
 /* replay_match_sort.c: the frames of a recording: the driver's own, the answers to them, all others. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/replay/replay_match_inside.h"
-#include "config/base/grow.h"
 
 /* ---- own frames ---- */
 

@@ -1,13 +1,6 @@
 /* sender.c: frames to the buses of a map, and what becomes of them. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "can/replay/sender.h"
 #include "channels/clock/clock.h"
-#include "config/base/duration.h"
-#include "config/base/json.h"
 #include "config/settings/program.h"
 
 #define RETRY_NS 1000000      /* between two tries when the queue is full and no echo comes */

@@ -1,10 +1,9 @@
 /* sender.h: frames to the buses of a map, what becomes of them, and the wait in between. */
-#ifndef CAN_REPLAY_SENDER_H
-#define CAN_REPLAY_SENDER_H
+#pragma once
 
 #include "can/log/bus_map.h"
 #include "can/log/log.h"
-#include "config/base/hist.h"
+#include "config/base/base.h"
 
 struct sender {
 	struct bus_map *map;
@@ -38,5 +37,3 @@ struct sender_log {
 
 /* Waits for the echoes of the last frames, and prints the result.  true: everything was sent. */
 bool sender_summary(struct sender *s, const struct sender_log *log, bool json);
-
-#endif

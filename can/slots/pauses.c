@@ -1,10 +1,6 @@
 /* pauses.c: when this process, or a wire, was paused. */
 #include "can/slots/pauses.h"
 
-#include <string.h>
-
-#include "config/base/num.h"
-
 void pauses_add(struct pauses *p, int64_t from_ns, int64_t to_ns)
 {
 	const int64_t end_ns = pauses_end_ns(p);

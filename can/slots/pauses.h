@@ -3,10 +3,9 @@
  * What did not happen in a pause is nobody's fault: time of waiting for a device or a bus does not count in it.  The
  * newest pauses are kept; of an older one the time counts.  Pure.
  */
-#ifndef CAN_SLOTS_PAUSES_H
-#define CAN_SLOTS_PAUSES_H
+#pragma once
 
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define PAUSES_MAX 64
 
@@ -22,5 +21,3 @@ void pauses_add(struct pauses *p, int64_t from_ns, int64_t to_ns);
 int64_t pauses_within_ns(const struct pauses *p, int64_t from_ns, int64_t to_ns); /* how much of that time was paused */
 int64_t pauses_end_ns(const struct pauses *p);	/* of the newest; INT64_MIN: there was none */
 int64_t pauses_last_ns(const struct pauses *p); /* how long the newest was; 0: there was none */
-
-#endif

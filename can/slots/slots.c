@@ -1,12 +1,7 @@
 /* slots.c: the table of rows, losses, state. */
-#include <errno.h>
-#include <string.h>
-
 #include "can/bus/bits.h"
 #include "can/slots/slots_inside.h"
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
-#include "config/base/num.h"
 
 /* ---- rows ---- */
 

@@ -78,16 +78,14 @@
  * the oldest frame is given up only upon evidence (receptions were dropped, or a frame was received during the stall
  * that would have lost arbitration against it) and a second without a confirmation.  One piece of evidence gives up one
  * frame, and a fresh one takes its place as the probe.
+ *
+ * Offered to other folders:
+ *	pauses.h slots_bus.h
  */
-#ifndef CAN_SLOTS_SLOTS_H
-#define CAN_SLOTS_SLOTS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
 #include "can/slots/pauses.h"
-#include "config/base/error.h"
 
 /* ---- rows ---- */
 
@@ -285,5 +283,3 @@ unsigned int slots_in_flight(const struct slots *s);
 int64_t slots_clear_ns(const struct slots *s);
 int64_t slots_frame_ns(const struct slots *s, uint32_t id, unsigned int len, uint8_t flags); /* on the wire, at least */
 const struct slots_counts *slots_counts(const struct slots *s);
-
-#endif

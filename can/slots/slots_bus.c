@@ -1,8 +1,6 @@
 /* slots_bus.c: reports of a bus to its slots, frames of the slots to the bus. */
 #include "can/slots/slots_bus.h"
 
-#include <errno.h>
-
 #include "can/bus/frame_error.h"
 
 /* Bus-off too: the controller drops its frames and those that are handed over. */

@@ -22,8 +22,7 @@
  * The bus must be opened with echoes, better also with error frames (bus_options.errors: a short bus-off is not
  * missed), and no other part of this process may send on it.
  */
-#ifndef CAN_SLOTS_SLOTS_BUS_H
-#define CAN_SLOTS_SLOTS_BUS_H
+#pragma once
 
 #include "can/bus/bus.h"
 #include "can/slots/slots.h"
@@ -49,5 +48,3 @@ int slots_bus_pump(struct slots_bus *line, int64_t now_ns);
 
 /* The earlier of bus_next_ns and slots_next_ns. */
 int64_t slots_bus_next_ns(const struct slots_bus *line);
-
-#endif

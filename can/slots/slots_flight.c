@@ -1,12 +1,7 @@
 /* slots_flight.c: frames in flight, stalls, hand-over. */
-#include <errno.h>
-#include <string.h>
-
 #include "can/bus/bits.h"
 #include "can/slots/slots_inside.h"
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
-#include "config/base/num.h"
 
 /* ---- in flight ---- */
 

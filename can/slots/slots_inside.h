@@ -4,11 +4,9 @@
  *	slots_wait.c	waiting frames: order, replacement, deadlines
  *	slots_flight.c	frames in flight: hand-over, echoes, stall, link
  */
-#ifndef CAN_SLOTS_SLOTS_INSIDE_H
-#define CAN_SLOTS_SLOTS_INSIDE_H
+#pragma once
 
 #include "can/slots/slots.h"
-#include "config/base/ns.h"
 
 #define SLOTS_PROBE_AFTER_NS (50 * NS_PER_MS) /* a stall this long without a reset: the link has no owner */
 #define SLOTS_GIVE_UP_NS (1000 * NS_PER_MS)   /* from the evidence that a frame in flight is gone */
@@ -34,5 +32,3 @@ static inline struct slots_waiting *slots_place(struct slots *s, unsigned int pl
 void slots_leave(struct slots *s, unsigned int place); /* its frame stays readable until the next slots_put */
 void slots_expire(struct slots *s, int64_t now_ns);
 int64_t slots_earliest_ns(struct slots *s); /* of the deadlines; CLOCK_NEVER */
-
-#endif

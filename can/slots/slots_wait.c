@@ -3,12 +3,8 @@
  * order is sorted by rank, and within a rank by arrival.  So the first of it is the next to be sent, and all frames of
  * one identifier and class are neighbours.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "can/slots/slots_inside.h"
 #include "channels/clock/clock.h"
-#include "config/base/num.h"
 
 static const unsigned int class_max[SLOTS_CLASSES] = {
 	[SLOTS_URGENT] = SLOTS_URGENT_MAX,

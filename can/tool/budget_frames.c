@@ -1,14 +1,9 @@
 /* budget_frames.c: canbudget over the frames that drivers declare: reading, table, JSON. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "can/tool/budget_frames.h"
-#include "config/base/json.h"
+#include "config/base/base.h"
 #include "config/settings/program.h"
 
 #define MODULE_NS 10000000 /* the room is counted in modules at 100 Hz */

@@ -1,6 +1,5 @@
 /* budget_frames.h: canbudget over the frames that drivers declare: tables, JSON, and a picture. */
-#ifndef CAN_TOOL_BUDGET_FRAMES_H
-#define CAN_TOOL_BUDGET_FRAMES_H
+#pragma once
 
 #include "can/load/traffic.h"
 #include "config/settings/settings.h"
@@ -23,5 +22,3 @@ int budget_svg(const struct traffic *traffic, const char *path);
 void budget_id_text(char text[BUDGET_ID_MAX], uint32_t id);
 const char *budget_time_text(char text[16], int64_t ns); /* four digits and a unit: 9.713ms */
 const char *budget_percent_text(char text[16], double part);
-
-#endif

@@ -1,17 +1,12 @@
 /* budget_show.c: tables of the bits and times of frames. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "can/bus/frame_text.h"
 #include "can/tool/budget_frames.h"
 #include "can/tool/budget_show.h"
-#include "config/base/json.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 #define COLUMNS 80
 #define OVERLOAD 1.1   /* a peak above this is not explained by inexact stamps */

@@ -1,6 +1,5 @@
 /* budget_show.h: the output of canbudget. */
-#ifndef CAN_TOOL_BUDGET_SHOW_H
-#define CAN_TOOL_BUDGET_SHOW_H
+#pragma once
 
 #include "can/bus/bits.h"
 #include "can/load/budget.h"
@@ -20,5 +19,3 @@ void budget_show_json(const struct budget_show *show, struct budget *b, const st
 
 /* Frames of the command line: a table, or an object a line. */
 void budget_show_frames(const struct frame *frames, size_t n, const struct bits_rates *rates, bool json);
-
-#endif

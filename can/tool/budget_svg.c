@@ -1,11 +1,6 @@
 /* budget_svg.c: the cycle of each bus as a picture. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/tool/budget_frames.h"
+#include "config/base/base.h"
 #include "config/settings/program.h"
 
 #define LEFT 110

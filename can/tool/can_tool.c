@@ -1,11 +1,9 @@
 /* can_tool.c: see can_tool.h. */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "can/log/log.h"
 #include "can/tool/can_tool.h"
 #include "channels/clock/vt_observe.h"
-#include "config/base/run.h"
 #include "config/settings/program.h"
 
 int can_tool_frame(int64_t t_ns, const char *bus, const struct frame *f)

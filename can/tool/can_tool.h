@@ -1,10 +1,8 @@
 /* can_tool.h: what the CAN tools share. */
-#ifndef CAN_TOOL_CAN_TOOL_H
-#define CAN_TOOL_CAN_TOOL_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "can/bus/frame.h"
+#include "config/base/base.h"
 
 /* A line of candump -L on stdout.  0, or -1: it cannot be written. */
 int can_tool_frame(int64_t t_ns, const char *bus, const struct frame *f);
@@ -12,5 +10,3 @@ int can_tool_frame(int64_t t_ns, const char *bus, const struct frame *f);
 /* --robot: the folder from now on is that robot's; NULL leaves it.  Observes the robot's virtual clock, with later also
  * one that begins afterwards.  0, or EXIT_WRONG after a line. */
 int can_tool_robot(const char *robot, bool later);
-
-#endif

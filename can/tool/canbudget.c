@@ -1,21 +1,14 @@
 /* canbudget.c: canbudget(1): the bits of frames, the load of the buses of a recording, and whether the buses of a robot
  * have time for its drivers. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "can/bus/bits.h"
 #include "can/bus/frame_text.h"
-#include "can/load/budget.h"
 #include "can/log/id_filter.h"
-#include "can/log/log.h"
 #include "can/tool/budget_frames.h"
 #include "can/tool/budget_show.h"
 #include "channels/clock/clock.h"
 #include "channels/tool/bar.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 #include "config/settings/program.h"
 
 #define DEFAULT_BITRATE 1000000

@@ -1,12 +1,10 @@
 /* canconvert.c: a log in another format. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "can/log/log_writer.h"
 #include "channels/clock/clock.h"
 #include "channels/tool/bar.h"
+#include "config/base/base.h"
 #include "config/settings/program.h"
 
 struct convert {

@@ -1,8 +1,4 @@
 /* canrecord.c: the frames of some buses, on one clock, into a file as candump -L writes it. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <limits.h>
 #include <sys/stat.h>
 
@@ -13,7 +9,7 @@
 #include "channels/clock/clock.h"
 #include "channels/rec/writer.h"
 #include "channels/tool/tool.h"
-#include "config/base/duration.h"
+#include "config/base/base.h"
 #include "config/settings/program.h"
 
 #define RECORD_BUSES_MAX 60

@@ -1,10 +1,6 @@
 /* canreplay.c: sends the frames of a log again, with the same timing. */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,8 +14,6 @@
 #include "channels/clock/clock.h"
 #include "channels/rec/schedule.h"
 #include "channels/tool/bar.h"
-#include "config/base/ns.h"
-#include "config/base/text.h"
 #include "config/settings/program.h"
 
 #define REPLAY_LEAD_NS 1000000	     /* from the opening to the first frame */

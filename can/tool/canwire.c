@@ -1,12 +1,8 @@
 /* canwire.c: CAN buses in user space: serve them, send and receive, show statistics, inject faults. */
-#include <string.h>
-
 #include "can/bus/attach.h"
 #include "can/tool/can_tool.h"
 #include "can/tool/canwire.h"
 #include "can/wire/fault.h"
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 #include "config/settings/program.h"
 
 #define AS(help) SETTINGS_STRING("as", struct canwire_options, as, ATTACH_HOST, help, .value = "CONTROLLER")

@@ -1,9 +1,7 @@
 /* canwire.h: the commands of canwire. */
-#ifndef CAN_TOOL_CANWIRE_H
-#define CAN_TOOL_CANWIRE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct canwire_options {
 	const char *as, *robot;
@@ -19,5 +17,3 @@ int canwire_dump(const struct canwire_options *w, int argc, char **argv);
 int canwire_stats(const struct canwire_options *w, int argc, char **argv);
 int canwire_fault(const struct canwire_options *w, int argc, char **argv);
 int canwire_link(const struct canwire_options *w, int argc, char **argv);
-
-#endif

@@ -1,9 +1,4 @@
 /* canwire_commands.c: the commands of canwire but run: frames on a wire, questions to the canwire that serves it. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "can/bus/attach.h"
 #include "can/bus/bus.h"
 #include "can/bus/frame_text.h"
@@ -11,7 +6,6 @@
 #include "can/tool/can_tool.h"
 #include "can/tool/canwire.h"
 #include "channels/clock/clock.h"
-#include "config/base/json.h"
 #include "config/settings/program.h"
 
 #define CONFIRM_NS 1000000000

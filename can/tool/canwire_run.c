@@ -1,8 +1,5 @@
 /* canwire_run.c: canwire run: serves buses until stopped. */
-#include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "can/tool/can_tool.h"

@@ -1,11 +1,6 @@
 /* engine.c: commands on nodes; information, statistics.  See engine.h. */
 #include "can/wire/engine_inner.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 #define ENGINE_BITRATE_MIN 1000
 #define ENGINE_BITRATE_MAX 1000000

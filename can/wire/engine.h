@@ -45,8 +45,7 @@
  * frame without counting it.  And if an error hits the identifier of a passive winner, the frame ends, while on a wire
  * another contender would continue.
  */
-#ifndef CAN_WIRE_ENGINE_H
-#define CAN_WIRE_ENGINE_H
+#pragma once
 
 #include "can/bus/bus.h"
 #include "can/bus/frame.h"
@@ -356,5 +355,3 @@ struct engine {
 	struct engine_wire wire[1 + ENGINE_NODES];
 	struct engine_node node[ENGINE_NODES];
 };
-
-#endif

@@ -5,8 +5,7 @@
  * part.
  */
 #include "can/wire/engine_inner.h"
-
-#include <stddef.h>
+#include "config/base/base.h"
 
 /* ---- senders ---- */
 

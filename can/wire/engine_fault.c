@@ -1,7 +1,6 @@
 /* engine_fault.c: faults on demand. */
 #include "can/wire/engine_inner.h"
-
-#include <errno.h>
+#include "config/base/base.h"
 
 /* ---- the wire is stuck ---- */
 

@@ -16,8 +16,7 @@
  *	engine_load.c		bus load
  *	engine_time.c		exact time
  */
-#ifndef CAN_WIRE_ENGINE_INNER_H
-#define CAN_WIRE_ENGINE_INNER_H
+#pragma once
 
 #include "can/bus/bits.h"
 #include "can/bus/frame_error.h"
@@ -190,5 +189,3 @@ void engine_advance_outage(struct engine *e, int64_t now_ns); /* was the hub awa
 
 void engine_off(struct engine *e, int node, enum engine_why why, int64_t now_ns); /* link down, or power off */
 void engine_on(struct engine *e, int node, int64_t now_ns);
-
-#endif

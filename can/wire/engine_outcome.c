@@ -5,10 +5,7 @@
  * space.
  */
 #include "can/wire/engine_inner.h"
-
-#include <string.h>
-
-#include "config/base/num.h"
+#include "config/base/base.h"
 
 /* ---- chance ---- */
 

@@ -1,7 +1,6 @@
 /* engine_request.c: requests to send. */
 #include "can/wire/engine_inner.h"
-
-#include <errno.h>
+#include "config/base/base.h"
 
 /* When the sender made the request, within the limits that engine.h gives. */
 static int64_t clamp(struct engine *e, struct engine_node *n, unsigned int w, int64_t stamp_ns, int64_t now_ns)

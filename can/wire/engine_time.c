@@ -4,8 +4,7 @@
  * nanosecond, where unit is a multiple of both bit rates, so that a million frames end where their bits end.
  */
 #include "can/wire/engine_inner.h"
-#include "config/base/ns.h"
-#include "config/base/num.h"
+#include "config/base/base.h"
 
 struct engine_instant engine_time_at(int64_t ns)
 {

@@ -1,15 +1,8 @@
 /* fault.c: faults read from words. */
 #include "can/wire/fault.h"
-
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include "config/base/base.h"
 
 #include "can/bus/bits.h"
-#include "can/bus/frame_text.h"
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 
 const char fault_help[] = "drop N|P%|off [NODE]\n"
 			  "        the next N frames, or P percent, are acknowledged and lost: for NODE, or for all\n"

@@ -10,8 +10,7 @@
  *	classic NODE [off]		its controller does not know CAN FD
  *	clear				no more drop, corrupt, delay, stuck, babble
  */
-#ifndef CAN_WIRE_FAULT_H
-#define CAN_WIRE_FAULT_H
+#pragma once
 
 #include "can/bus/frame_text.h"
 #include "can/wire/engine.h"
@@ -44,5 +43,3 @@ int fault_read_frame(struct fault_words *words, struct frame *frame);
 int fault_end(struct fault_words *words); /* no word is left */
 
 const char *fault_next(struct fault_words *words); /* the next word; "" behind the last */
-
-#endif

@@ -23,17 +23,18 @@
  *	hub_attach.c	connections, handshakes, ends of programs
  *	hub_control.c	questions in text: statistics, faults, the link
  *	hub_frames.c	frames between programs and engine; controllers
+ *
+ * Offered to other folders:
+ *	fault.h script.h
  */
-#ifndef CAN_WIRE_HUB_H
-#define CAN_WIRE_HUB_H
+#pragma once
 
 #include <sys/types.h>
 
 #include "can/bus/wire.h"
 #include "can/wire/engine.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/error.h"
-#include "config/base/locked_socket.h"
+#include "config/base/base.h"
 
 #define HUB_ATTACHMENTS_MAX 256
 
@@ -151,5 +152,3 @@ void hub_event(void *to, const struct engine_event *event); /* of the engine; to
 void hub_ring_sleepers(struct hub *hub, int64_t now_ns);
 /* Programs of devices that did not come when they were rung: the page says so. */
 void hub_find_asleep(struct hub *hub, int64_t now_ns);
-
-#endif

@@ -4,10 +4,7 @@
  * socket open.  All descriptors are in one epoll set, which says whose is readable: a driver that comes back to eight
  * buses among fifty programs must not wait until each of them has been asked, nor must their frames.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -7,10 +7,6 @@
  *
  * The answer is "ok" and what there is to say, or "error" and why not.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
 #include "can/bus/attach.h"
 #include "can/wire/fault.h"
 #include "can/wire/hub.h"

@@ -1,8 +1,6 @@
 /* hub_frames.c: the frames between programs and engine, the controllers, and what the page says of them. */
 #include "can/wire/hub.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "can/bus/attach.h"

@@ -1,9 +1,5 @@
 /* hub_serve.c: the page and the buses of a hub. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -12,8 +8,6 @@
 #include "can/bus/bits.h"
 #include "can/wire/hub.h"
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
-#include "config/base/run.h"
 
 #define BACKLOG 128
 #define FRAME_MIN_BITS 44 /* from the start bit to the end of the frame: 11-bit identifier, no data, no stuff bits */

@@ -1,15 +1,8 @@
 /* script.c: reads scripts.  See script.h; script_run.c runs them. */
 #include "can/wire/script.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/log/log.h"
 #include "can/wire/fault.h"
-#include "config/base/grow.h"
 
 #define LINE_MAX_BYTES 512
 

@@ -24,12 +24,10 @@
  *
  * The same script and seed give the same log, every time and everywhere.
  */
-#ifndef CAN_WIRE_SCRIPT_H
-#define CAN_WIRE_SCRIPT_H
+#pragma once
 
 #include "can/wire/engine.h"
-#include "config/base/error.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 #define SCRIPT_BUSES_MAX 16
 
@@ -88,5 +86,3 @@ void script_close(struct script *script);
  * settings are those of every bus; event, to and outage_ns are ignored.  0, or -ENOMEM. */
 int script_run(const struct script *script, const struct engine_settings *settings,
 	       void (*line)(void *to, const char *text), void *to);
-
-#endif

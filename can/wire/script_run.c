@@ -1,13 +1,6 @@
 /* script_run.c: runs scripts in the time of the script. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/frame_text.h"
 #include "can/wire/script.h"
-#include "config/base/ns.h"
 
 #define BEFORE_NS (-NS_PER_S) /* nodes are attached early enough to take part from 0 on */
 #define AFTER_NS NS_PER_S     /* the run ends this long after the last line */

@@ -1,8 +1,4 @@
 /* ach.c: attributes, words for statuses, and questions to a handle. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/ach/ach_ring.h"
 
 /* ---- why a call failed ---- */

@@ -1,8 +1,5 @@
 /* ach_create.c: channels appear complete or not at all, and disappear with their memory. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>

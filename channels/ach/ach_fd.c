@@ -7,12 +7,9 @@
  *
  * A child of fork gets descriptors of its own under the same numbers, and a thread of its own.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>

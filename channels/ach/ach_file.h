@@ -6,9 +6,11 @@
  * segment: it has no descriptor, so no process can truncate it or punch a hole.
  * Where some users may only read, the bell is a second segment, which they may
  * write.  achlock-NAME-ID is the lock of a source, made when one asks for it.
+ *
+ * Offered to other folders:
+ *	ach.h ach_ring.h
  */
-#ifndef ACH_FILE_H
-#define ACH_FILE_H
+#pragma once
 
 #include <dirent.h>
 #include <sys/shm.h>
@@ -97,5 +99,3 @@ bool ach_plate_remove(const char *path, const char *name);
 int ach_orphan_remove(int age_s, bool everywhere);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,7 +1,4 @@
 /* ach_file_path.c: where the file of a channel is.  Needs nothing else of libach, so libendplate links a copy. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "channels/ach/ach_file.h"
 
 const char *ach_file_dir(void)

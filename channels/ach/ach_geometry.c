@@ -1,6 +1,4 @@
 /* ach_geometry.c: the immutable part of a channel. */
-#include <errno.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 /* ach_lock.c: the writers' lock when it is not free, and who we are. */
-#include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_lock.h"

@@ -9,10 +9,7 @@
  *
  * The code of a put without contention is here, the rest in ach_lock.c.
  */
-#ifndef ACH_LOCK_H
-#define ACH_LOCK_H
-
-#include <stdatomic.h>
+#pragma once
 
 #include "channels/ach/ach_ring.h"
 
@@ -107,5 +104,3 @@ static inline void ach_lock_drop(struct ach_handle *h, struct ach_section *s)
 		ach_unlock_slow(h);
 	ach_section_leave(s);
 }
-
-#endif

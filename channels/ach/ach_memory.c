@@ -3,8 +3,6 @@
  * The kernel keeps them, with permissions, beyond the life of any process; there
  * is no descriptor by which they could be shortened.
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 

@@ -1,11 +1,6 @@
 /* ach_open.c: handles.  A plate is opened with suspicion: nothing in it is believed before it was checked. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"

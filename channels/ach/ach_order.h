@@ -9,13 +9,11 @@
  * every word is stored with release and loaded with acquire, which gives the
  * same two orders without a fence.
  */
-#ifndef ACH_ORDER_H
-#define ACH_ORDER_H
+#pragma once
 
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+
+#include "config/base/base.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define ACH_TSAN 1
@@ -94,5 +92,4 @@ static inline void ach_copy_out(void *to, const uint8_t *from, size_t len)
 		*t++ = atomic_load_explicit((const _Atomic uint8_t *)from++, memory_order_acquire);
 }
 
-#endif
 #endif

@@ -1,13 +1,7 @@
 /* ach_orphan.c: what creators and removers of channels leave behind when they are killed, and what a bare rm of a
  * plate leaves: segments without a plate, the files of a removal that was not finished, locks of channels long gone.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/shm.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"

@@ -1,6 +1,4 @@
 /* ach_put.c: writing.  put = reserve, copy, commit. */
-#include <signal.h>
-
 #include "channels/ach/ach_lock.h"
 
 static uint64_t round_up(uint64_t n)

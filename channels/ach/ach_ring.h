@@ -11,12 +11,9 @@
  * The letters P1..P5, R1..R5 and G1, G2 in the code are those of the model
  * (channels/model) and of its README.
  */
-#ifndef ACH_RING_H
-#define ACH_RING_H
+#pragma once
 
 #include <linux/futex.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 
 #include "channels/ach/ach.h"
 #include "channels/ach/ach_order.h"
@@ -256,5 +253,3 @@ static inline bool ach_newer(const struct ach_handle *h, uint64_t seq)
 {
 	return atomic_load_explicit(&h->shm->commit, memory_order_seq_cst) != seq || ach_condemned(h);
 }
-
-#endif

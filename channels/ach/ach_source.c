@@ -4,7 +4,6 @@
  * cannot be the lock.  It is a file that only those may open who may write the
  * channel, made when one of them first asks to be the source.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>

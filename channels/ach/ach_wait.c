@@ -27,7 +27,6 @@
  * a process opens the channel.  The same if a process scribbles a watcher into the
  * bell, or the word wraps, 2^32 commits between a look at it and the kernel's.
  */
-#include <errno.h>
 #include <limits.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,15 +1,9 @@
 /* control_call.c: asks achstart. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "channels/client/control_call.h"
 #include "channels/port/rpc.h"
-#include "config/base/run.h"
-#include "config/base/text.h"
 
 #define PAUSE_NS 20000000 /* before it is tried again, when too many ask at once */
 #define TRIES 5

@@ -14,16 +14,14 @@
  * A command carries the time after which achstart ignores it, a little before the deadline: when achstart does not
  * answer, the command is not done later.
  */
-#ifndef CHANNELS_CLIENT_CONTROL_CALL_H
-#define CHANNELS_CLIENT_CONTROL_CALL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/clock/clock.h"
 #include "channels/estop/estop.h"
 #include "channels/msg/msg.h"
+#include "config/base/base.h"
 #include "config/settings/yaml.h"
 
 #define CONTROL_CALL_WITHIN_NS 3000000000 /* for an answer that achstart gives at once, on a machine that is busy */
@@ -63,5 +61,3 @@ bool control_call_did_not_arrive(int status);
 /* All of it, until the deadline.  0, or -errno with a line; -ETIMEDOUT: it does not answer. */
 int control_call_for(struct control_call *ask, const char *const *words, int64_t deadline_ns,
 		     struct error_sink *errors);
-
-#endif

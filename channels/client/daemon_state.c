@@ -1,5 +1,4 @@
 /* daemon_state.c: how a daemon is, by what it publishes. */
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/client/daemon_state.h"

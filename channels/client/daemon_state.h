@@ -1,12 +1,9 @@
 /* daemon_state.h: how a daemon is, by what it publishes: header and common block of its state channel, nothing else. */
-#ifndef CHANNELS_CLIENT_DAEMON_STATE_H
-#define CHANNELS_CLIENT_DAEMON_STATE_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
+#include "config/base/base.h"
 
 struct daemon_state {
 	char channel[64]; /* with prefix */
@@ -33,5 +30,3 @@ void daemon_state_update(struct daemon_state *published, int64_t now_ns);
 void daemon_state_update_now(struct daemon_state *published, int64_t now_ns);
 /* The age of the newest publication; INT64_MAX: none. */
 int64_t daemon_state_age_ns(const struct daemon_state *published, int64_t now_ns);
-
-#endif

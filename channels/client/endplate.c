@@ -1,8 +1,4 @@
 /* endplate.c: a robot and its devices, opened and closed; the e-stop; requests. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,15 +1,13 @@
 /* endplate_inside.h: what the files of libendplate share. */
-#ifndef CHANNELS_CLIENT_ENDPLATE_INSIDE_H
-#define CHANNELS_CLIENT_ENDPLATE_INSIDE_H
+#pragma once
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "channels/client/endplate.h"
 #include "channels/estop/estop.h"
 #include "channels/msg/ref.h"
 #include "channels/port/port.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 /* A channel that this process opens and never makes. */
 struct endplate_end {
@@ -66,5 +64,3 @@ struct endplate {
 	int64_t tick_ns;   /* the last; 0: none yet */
 	int64_t jumped_ns; /* clock_jumped_ns then */
 };
-
-#endif

@@ -1,11 +1,6 @@
 /* endplate_state.c: states read, and references put. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/client/endplate_inside.h"
 #include "channels/clock/clock.h"
-#include "config/base/lines.h"
 
 /* ---- the type of a device, once its first state has come ---- */
 

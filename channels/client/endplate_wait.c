@@ -1,6 +1,4 @@
 /* endplate_wait.c: ticks in step with the robot's clock. */
-#include <errno.h>
-
 #include "channels/client/endplate_inside.h"
 #include "channels/clock/clock.h"
 

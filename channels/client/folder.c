@@ -1,12 +1,7 @@
 /* folder.c: what achstart keeps in $RUN. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
@@ -14,10 +9,6 @@
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "config/base/boot_id.h"
-#include "config/base/lines.h"
-#include "config/base/run_record.h"
-#include "config/base/safe_path.h"
 
 #define STATE_MAX 512
 #define RESERVED_EACH 8192 /* bytes: the old state and the new one */

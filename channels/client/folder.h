@@ -6,17 +6,16 @@
  *	log/NAME	the FIFO that is its stdout and stderr;  log/NAME.log the text
  *	room		room for the states of the daemons, also when something else has filled the file system
  *	notify, control	sockets
+ *
+ * Offered to other folders:
+ *	control_call.h daemon_state.h endplate.h robot_choice.h
  */
-#ifndef CHANNELS_CLIENT_FOLDER_H
-#define CHANNELS_CLIENT_FOLDER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/port/port.h"
-#include "config/base/run.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 /* Makes the folder, and state in it, and keeps both open: from here on everything is done by their descriptors.  The
  * lock's descriptor, to be kept for life; or -EBUSY with a line that names its holder, or -errno with a line: the
@@ -86,5 +85,3 @@ int folder_proc_read(pid_t pid, const char *file, char *text, size_t size);
 uint64_t folder_started(pid_t pid);
 /* R, S, D, T, t, Z ... of /proc/PID/stat; 0: there is none. */
 char folder_run_state(pid_t pid);
-
-#endif

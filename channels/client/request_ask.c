@@ -1,8 +1,5 @@
 /* request_ask.c: a request to a driver and its reply: through achstart, which checks the right to make it; or, where no
  * achstart runs, by the driver's channels. */
-#include <errno.h>
-#include <stdio.h>
-
 #include "channels/client/control_call.h"
 #include "channels/client/daemon_state.h"
 #include "channels/port/request.h"

@@ -1,14 +1,9 @@
 /* robot_choice.c: which robot is meant. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/client/robot_choice.h"
 #include "channels/clock/vt_observe.h"
-#include "config/base/lines.h"
-#include "config/base/run_record.h"
 
 /* ---- folders ---- */
 

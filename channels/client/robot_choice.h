@@ -9,15 +9,10 @@
  * If the two contradict each other, or --robot and $ENDPLATE_RUN, the command is refused; hold and estop go to
  * all candidates instead, which is safe.
  */
-#ifndef CHANNELS_CLIENT_ROBOT_CHOICE_H
-#define CHANNELS_CLIENT_ROBOT_CHOICE_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "channels/port/port.h"
-#include "config/base/run.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 struct robot_choice_asked {
 	const char *robot; /* NULL: no name was given */
@@ -47,5 +42,3 @@ struct robot_choice {
 void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choice *which);
 /* Sets $ENDPLATE_PREFIX and $ACH_DIR, which is unset if channels is "". */
 void robot_choice_export(const char *prefix, const char *channels);
-
-#endif

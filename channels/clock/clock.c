@@ -30,17 +30,12 @@
  * And a thread that has just been awake wakes up faster: a wait with a set is also woken EARLY_NS before its time
  * (99 %: 11).
  */
-#include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
 
-#include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/ns.h"
 
 #define LONG_NS 10000000	  /* a sleep of which 0.1 % matters */
 #define LONG_CUT(ns) ((ns) / 200) /* no slack is more */

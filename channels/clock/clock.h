@@ -21,17 +21,17 @@
  *
  * Times are nanoseconds, absolute, of CLOCK_MONOTONIC.  No other code blocks or makes timers, so that a virtual
  * clock can take the place of the real one behind these calls and the program does not notice.
+ *
+ * Offered to other folders:
+ *	vt_budget.h vt_clock.h vt_observe.h vt_page.h
  */
-#ifndef CHANNELS_CLOCK_CLOCK_H
-#define CHANNELS_CLOCK_CLOCK_H
+#pragma once
 
 #include <poll.h> /* POLLIN and the like */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/epoll.h>
 
 #include "channels/ach/ach.h"
+#include "config/base/base.h"
 
 #define CLOCK_NEVER INT64_MAX /* a deadline that does not come */
 #define CLOCK_FDS_MAX 64      /* descriptors in one clock_wait */
@@ -161,5 +161,3 @@ const struct clock_source *clock_used(void);	   /* NULL: the real one */
 
 /* On a virtual clock clock_real_ns counts from 2000-01-01, so that logs come out the same every time. */
 #define CLOCK_VIRTUAL_EPOCH_NS 946684800000000000
-
-#endif

@@ -2,15 +2,10 @@
  *
  * A set is an epoll(7), in which a channel is its descriptor (ach_channel_fd).  On the virtual clock of this process
  * channels are in a list instead, a look at which is a comparison, and probes stand beside the descriptors. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_ring.h"
-#include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/grow.h"
 
 #define PROBES_MAX 256
 

@@ -3,11 +3,9 @@
  * A period begins when the process returns from a wait, a period or more after the last one began, and all that it
  * computes until the next one begins counts, however late it is: 1.3 ms in a period of 1 ms is over a budget of 1 ms.
  * Pure: times are arguments. */
-#ifndef CHANNELS_CLOCK_VT_BUDGET_H
-#define CHANNELS_CLOCK_VT_BUDGET_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 /* In the order of the words of over: in launch(5). */
 enum vt_over {
@@ -49,5 +47,3 @@ struct vt_left {
 void vt_left_update(struct vt_left *l, int64_t now_ns);
 /* The part of a processor that a process gets; weights: of all processes without a period that compute, its own too. */
 double vt_left_share(const struct vt_left *l, uint32_t weight, uint32_t weights);
-
-#endif

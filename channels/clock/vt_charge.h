@@ -3,10 +3,9 @@
  * Between two turns a process uses processor time, which is read at both ends.  It counts scale times, less what the
  * reading itself costs.  A rest below a nanosecond, or below zero because a reading was cheaper than the mean, is
  * kept for the next turn: nothing is cut, so errors do not add up.  Pure: readings are arguments. */
-#ifndef CHANNELS_CLOCK_VT_CHARGE_H
-#define CHANNELS_CLOCK_VT_CHARGE_H
+#pragma once
 
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct vt_charge {
 	double scale;	  /* 0: nothing is charged */
@@ -20,5 +19,3 @@ void vt_charge_begin(struct vt_charge *c, int64_t cpu_ns);
 int64_t vt_charge_passed_ns(const struct vt_charge *c, int64_t cpu_ns);
 /* The turn ends: returns the time that passes with it, and keeps the rest. */
 int64_t vt_charge_end(struct vt_charge *c, int64_t cpu_ns);
-
-#endif

@@ -1,23 +1,15 @@
 /* vt_clock.c: this process on a virtual clock. */
 #include "channels/clock/vt_clock.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_ring.h"
-#include "channels/clock/clock.h"
-#include "channels/clock/vt_budget.h"
 #include "channels/clock/vt_charge.h"
 #include "channels/clock/vt_hash.h"
 #include "channels/clock/vt_outside.h"
-#include "config/base/exit.h"
-#include "config/base/ns.h"
 
 #define WAITS_MAX 10000	 /* in one turn that return at once: a descriptor stays readable */
 #define ROUNDS_MAX 10000 /* in one instant: processes that keep waking each other */

@@ -3,8 +3,7 @@
  * achstart --virtual starts each program with $ENDPLATE_CLOCK, and the program joins before main: its first turn comes
  * once its start-up time has passed.  From then on clock_wait hands the token over and returns at a turn at which a
  * descriptor or channel is ready or the deadline has come.  Other threads than the first keep to the real clock. */
-#ifndef CHANNELS_CLOCK_VT_CLOCK_H
-#define CHANNELS_CLOCK_VT_CLOCK_H
+#pragma once
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_page.h"
@@ -56,5 +55,3 @@ int vt_clock_probe(int fd);
 uint64_t vt_clock_rung(int place);
 void vt_clock_asked(int ready);
 void vt_clock_watch(struct ach_handle *h); /* a message on it gives this process a turn */
-
-#endif

@@ -9,10 +9,9 @@
  *
  * A process that is marked during a round runs in the next one, whatever its rank.  So the order of turns depends on
  * nothing but marks and deadlines, and a run repeats. */
-#ifndef CHANNELS_CLOCK_VT_CORE_H
-#define CHANNELS_CLOCK_VT_CORE_H
+#pragma once
 
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define VT_SLOTS 64
 #define VT_COORDINATOR 0 /* gets the turn if no other slot has one before limit_ns */
@@ -40,5 +39,3 @@ struct vt_view {
 
 /* The core after the next turn was given, and in *who the slot that has it. */
 struct vt_core vt_core_next(struct vt_core core, const struct vt_view *view, int *who);
-
-#endif

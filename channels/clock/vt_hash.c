@@ -2,8 +2,6 @@
 #include "channels/clock/vt_hash.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/msg/msg.h"
 

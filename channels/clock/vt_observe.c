@@ -5,9 +5,6 @@
  * another clock, its time jumps; a deadline that was computed before is not one of the new clock. */
 #include "channels/clock/vt_observe.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
@@ -15,7 +12,6 @@
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_page.h"
-#include "config/base/run_clock.h"
 
 #define LOOK_NS 50000000       /* between two looks at the file of a clock that stands still */
 #define SLICE_NS 50000000      /* of a wait beside the robot */

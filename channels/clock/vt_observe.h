@@ -1,8 +1,7 @@
 /* vt_observe.h: the virtual clock of a robot, for programs beside it (clock.h). */
-#ifndef CHANNELS_CLOCK_VT_OBSERVE_H
-#define CHANNELS_CLOCK_VT_OBSERVE_H
+#pragma once
 
-#include <stdbool.h>
+#include "config/base/base.h"
 
 /* From then on clock_now_ns is the robot's time, and waits are in real time.  The clock is that of the robot of
  * this path from then on, also if that is started later, or again; without a robot, or with one in real time, it is the
@@ -14,5 +13,3 @@ int vt_observe(const char *path);
  * goes by what this process has read so far. */
 bool vt_observe_stands(bool wait);
 bool vt_observe_is_kept(void); /* does its achtime run? */
-
-#endif

@@ -2,15 +2,10 @@
 #include "channels/clock/vt_page.h"
 
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -7,12 +7,9 @@
  * A process may be killed at any instruction.  The next core is written beside the present one and becomes valid by the
  * compare-and-swap of the token; everything else is single words.  A killed process leaves the state before
  * or after. */
-#ifndef CHANNELS_CLOCK_VT_PAGE_H
-#define CHANNELS_CLOCK_VT_PAGE_H
+#pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/clock/vt_budget.h"
@@ -136,5 +133,3 @@ bool vt_page_revoke(struct vt_end *end, int slot); /* stopped before it took the
 struct vt_object *vt_page_object(struct vt_page *page, const char *name);
 void vt_page_hash(struct vt_object *object, int64_t t_ns, const void *data, size_t len);
 uint64_t vt_page_hash_all(const struct vt_page *page); /* of all objects by name, in whatever order they were made */
-
-#endif

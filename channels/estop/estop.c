@@ -1,12 +1,8 @@
 /* estop.c: the two channels of the e-stop, read into windows and written.  Checked: covered. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
 #include "channels/estop/estop.h"
-#include "config/base/boot_id.h"
+#include "config/base/base.h"
 
 #define AT_ONCE (2 * ESTOP_RETAINED) /* messages read of one channel in one look */
 #define SUSPENDED_NS 50000000	     /* a longer one is noticed */

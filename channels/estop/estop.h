@@ -8,9 +8,11 @@
  *	}
  *
  * estop_rule.h says what the level is.  Anyone who may write estop-b can raise; only achstart lowers.
+ *
+ * Offered to other folders:
+ *	estop_lower.h
  */
-#ifndef ESTOP_H
-#define ESTOP_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -105,5 +107,3 @@ int estop_lower(struct estop *e, const struct estop_seen *seen, enum msg_level l
 /* Between estop.c and estop_write.c. */
 enum ach_status estop_channel_open(const struct estop *e, unsigned int channel, struct estop_channel *c);
 void estop_channel_close(struct estop_channel *c, enum ach_status status, const char *why);
-
-#endif

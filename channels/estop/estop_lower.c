@@ -1,13 +1,7 @@
 /* estop_lower.c: which lowering of the e-stop drivers obey. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/estop/estop_lower.h"
-#include "config/base/run.h"
-#include "config/base/safe_path.h"
 
 #define LINE_SIZE 64
 #define ENDED_WELL " ended well\n"

@@ -1,10 +1,9 @@
 /* estop_lower.h: which lowering of the e-stop drivers obey, by the states they publish; and the label of the last
  * one. */
-#ifndef CHANNELS_ESTOP_ESTOP_LOWER_H
-#define CHANNELS_ESTOP_ESTOP_LOWER_H
+#pragma once
 
 #include "channels/estop/estop_rule.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 /* Is it a driver's state of this boot?  A program that publishes a state without reading the e-stop leaves boot 0. */
 bool estop_lower_is_driver(const struct msg_common *state, const uint64_t boot[2]);
@@ -29,5 +28,3 @@ struct epoch epoch_read(void);
 int epoch_write(const struct epoch *epoch, struct error_sink *errors);
 /* The label of the next lowering: greater than the last one, and than that of the level now.  Never 0. */
 struct epoch epoch_next(const struct epoch *epoch, uint64_t now);
-
-#endif

@@ -1,7 +1,6 @@
 /* estop_rule.c: which level of the e-stop holds; the rules are in estop_rule.h.  Checked: covered. */
-#include <string.h>
-
 #include "channels/estop/estop_rule.h"
+#include "config/base/base.h"
 
 void estop_rule_start(struct estop_rule *rule, const struct estop_kept *predecessor, const uint64_t boot[2])
 {

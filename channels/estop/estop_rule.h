@@ -12,8 +12,7 @@
  * A raise whose writer had not read the base counts as estop; so does a message that is invalid or was overwritten
  * before it was read, a channel that cannot be read, and having no base.
  */
-#ifndef ESTOP_RULE_H
-#define ESTOP_RULE_H
+#pragma once
 
 #include "channels/msg/msg.h"
 
@@ -61,5 +60,3 @@ enum msg_level estop_rule_level(struct estop_rule *rule, const struct estop_wind
 /* For the windows of the last look: does channel 1 hold a raise, or was there trouble with it, of which channel 0,
  * which operators cannot change, does not say anything yet? */
 bool estop_rule_must_ratify(const struct estop_rule *rule, const struct estop_window w[ESTOP_CHANNELS]);
-
-#endif

@@ -1,11 +1,9 @@
 /* estop_write.c: raises, lowerings, and what is done about a channel that cannot be trusted.  Checked: covered. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "channels/estop/estop.h"
+#include "config/base/base.h"
 
 struct estop_seen estop_seen(const struct estop *e)
 {

@@ -1,6 +1,5 @@
 /* sample.h: the message that publish sends and subscribe prints, and the clock it is stamped with. */
-#ifndef SAMPLE_H
-#define SAMPLE_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -26,5 +25,3 @@ static inline void sample_sleep_until(int64_t t_ns)
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
-
-#endif

@@ -1,10 +1,7 @@
 /* msg.c: the descriptions made from the tables, and whether a message is what it should be. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/msg/msg.h"
-#include "config/base/text.h"
 
 /* clang-format off */
 

@@ -6,16 +6,14 @@
  *
  * Fixed width, native alignment, no padding (checked at compile time), SI units.
  * All times are nanoseconds of CLOCK_MONOTONIC.
+ *
+ * Offered to other folders:
+ *	ref.h types.h
  */
-#ifndef MSG_H
-#define MSG_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#pragma once
 
 #include "channels/msg/types.h"
+#include "config/base/base.h"
 
 /* ---- description ---- */
 
@@ -179,5 +177,3 @@ int msg_from_text(const struct msg_type *type, void *msg, const char *text, char
 /* The same of JSON that was read with config/settings/yaml.h. */
 struct yaml_node;
 int msg_from_node(const struct msg_type *type, void *msg, const struct yaml_node *root, char *error, size_t error_size);
-
-#endif

@@ -1,13 +1,7 @@
 /* msg_element.c: one element of a field as text, and back. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/msg/msg.h"
-#include "config/base/text.h"
 
 union msg_any msg_any(const struct msg_field *f, const void *element)
 {

@@ -1,11 +1,5 @@
 /* msg_field.c: finding a field by its path. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/msg/msg.h"
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 
 static const struct msg_field *field_by_name(const struct msg_group *group, const char *name, size_t len)
 {

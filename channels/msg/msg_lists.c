@@ -1,10 +1,7 @@
 /* msg_lists.c: lists of a message that count together, once the text has been read. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/msg/msg_lists.h"
-#include "config/base/text.h"
 
 #define PREFIX_SIZE 96
 

@@ -5,8 +5,7 @@
  * NaN.  Where a list of words chooses among lists (mode: position, velocity, current), those that no word chooses are
  * not meant and stay zero; a chosen list must be there.
  */
-#ifndef MSG_LISTS_H
-#define MSG_LISTS_H
+#pragma once
 
 #include "channels/msg/msg.h"
 
@@ -16,5 +15,3 @@
 
 /* Sets counts and what is missing; or -1 and one line in error. */
 int msg_lists_finish(const struct msg_type *type, void *msg, const uint8_t *given, char *error, size_t error_size);
-
-#endif

@@ -1,11 +1,5 @@
 /* msg_parse.c: messages from text and from JSON. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "channels/msg/msg.h"
 #include "channels/msg/msg_lists.h"
-#include "config/base/text.h"
 #include "config/settings/yaml.h"
 
 #define LINE_SIZE 8192

@@ -1,12 +1,7 @@
 /* msg_print.c: prints whole messages, as text and as JSON. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/msg/msg.h"
-#include "config/base/json.h"
-#include "config/base/text.h"
-#include "config/base/utf8.h"
 
 #define PREFIX_SIZE 64
 #define ELEMENT_SIZE 256

@@ -1,7 +1,5 @@
 /* ref.c: see ref.h.  Checked: covered. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "channels/msg/ref.h"
 

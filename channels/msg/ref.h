@@ -2,8 +2,7 @@
  *
  * Pure: times are arguments.  A reference counts until valid_until_ns, inclusive, and no longer.
  */
-#ifndef CHANNELS_MSG_REF_H
-#define CHANNELS_MSG_REF_H
+#pragma once
 
 #include "channels/msg/msg.h"
 
@@ -65,5 +64,3 @@ enum ref_verdict ref_take(void *msg, size_t len, const struct ref_rules *rules, 
 
 /* Counts it in the common block's refs_taken or refs_refused. */
 void ref_count(struct msg_common *common, enum ref_verdict verdict);
-
-#endif

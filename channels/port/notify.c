@@ -1,9 +1,4 @@
 /* notify.c: see notify.h. */
-#include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"

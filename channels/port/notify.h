@@ -22,14 +22,12 @@
  * that of a notify_flush.  A beat does not stay: it says that we are alive now.  In a process that beats a STATUS
  * goes with a beat, so that it never takes the place of one.
  */
-#ifndef CHANNELS_PORT_NOTIFY_H
-#define CHANNELS_PORT_NOTIFY_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+
+#include "config/base/base.h"
 
 #define NOTIFY_STATUS_MAX 200 /* bytes of a status, with the terminating zero; what is longer is cut */
 #define NOTIFY_PERIOD_NS 100000000
@@ -78,5 +76,3 @@ int notify_store(struct notify *n, const int *fds, size_t count);
 
 /* Anything else, for tests: assignments, one per line.  At once, and outside the rate; does not stay. */
 int notify_send(struct notify *n, const char *assignments);
-
-#endif

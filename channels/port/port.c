@@ -1,8 +1,4 @@
 /* port.c: one end of a channel, as a daemon holds it. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -5,15 +5,17 @@
  * made first is refused.  An unlinked or corrupt channel is reopened (port_reopen, once a second or as often as
  * asked), and its new handle begins at the oldest message there.  Nothing here waits: a put whose lock is held waits
  * for 2 ms at most, and is counted.
+ *
+ * Offered to other folders:
+ *	notify.h removal.h report.h request.h rpc.h
  */
-#ifndef CHANNELS_PORT_PORT_H
-#define CHANNELS_PORT_PORT_H
+#pragma once
 
 #include <sys/types.h>
 
 #include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define PORT_NAME_MAX 64 /* with the prefix */
 #define PORT_PUT_NS 2000000
@@ -79,5 +81,3 @@ enum port_got {
 /* The next message, or the newest.  What is longer than size counts as an empty one. */
 enum port_got port_next(struct port *port, void *msg, size_t size, size_t *len);
 enum port_got port_newest(struct port *port, void *msg, size_t size, size_t *len);
-
-#endif

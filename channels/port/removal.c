@@ -1,5 +1,4 @@
 /* removal.c: notices that channels were removed or replaced. */
-#include <errno.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 

@@ -14,13 +14,10 @@
  * whatever means.  It does not report that a folder above it was moved or mounted over, and a user has a limited number
  * of inotify descriptors: look at the file every second as well, and at every turn if removal_watch fails.
  */
-#ifndef CHANNELS_PORT_REMOVAL_H
-#define CHANNELS_PORT_REMOVAL_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/ach/ach.h"
+#include "config/base/base.h"
 
 struct removal {
 	int fd;		 /* readable: call removal_read; -1: none */
@@ -37,5 +34,3 @@ int removal_watch(const struct removal *removal, const ach_channel_t *chan);
 /* Takes what was reported, or the first 256 reports; fd stays readable while some are left.  True: look at the files of
  * all channels watched.  Never waits. */
 bool removal_read(struct removal *removal);
-
-#endif

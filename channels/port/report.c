@@ -1,12 +1,8 @@
 /* report.c: events, and lines on stderr for a driver started by hand. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "channels/port/report.h"
-#include "config/base/utf8.h"
 
 #define AGAIN_NS 1000000000
 

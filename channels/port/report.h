@@ -5,10 +5,7 @@
  * is always the newest.  No allocation.  A line is written only if that cannot
  * block, and only when no supervisor merges the events ($NOTIFY_SOCKET is not set).
  */
-#ifndef CHANNELS_PORT_REPORT_H
-#define CHANNELS_PORT_REPORT_H
-
-#include <stdarg.h>
+#pragma once
 
 #include "channels/port/port.h"
 
@@ -48,5 +45,3 @@ void report_release(struct report *r, int64_t now_ns);
 void report_tick(struct report *r, int64_t now_ns);
 /* Puts all held events. */
 void report_end(struct report *r, int64_t now_ns);
-
-#endif

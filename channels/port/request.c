@@ -1,6 +1,4 @@
 /* request.c: one request to a driver and its reply. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"

@@ -10,8 +10,7 @@
  * the first step, is the deadline.  If the reply was overwritten before it was read, the request is sent again with the
  * same id: the driver repeats the reply, not the action.
  */
-#ifndef CHANNELS_PORT_REQUEST_H
-#define CHANNELS_PORT_REQUEST_H
+#pragma once
 
 #include "channels/port/port.h"
 
@@ -51,5 +50,3 @@ int request_ask(const struct request_ask *ask, struct msg_reply *reply, struct e
 extern const char *const request_verbs[]; /* by enum msg_verb; ends with NULL */
 bool request_verb(const char *word, enum msg_verb *verb);
 bool request_moves(enum msg_verb verb);
-
-#endif

@@ -18,16 +18,12 @@
  *		rpc_serve(&server, fds, clock_now_ns());
  *	}
  */
-#ifndef CHANNELS_PORT_RPC_H
-#define CHANNELS_PORT_RPC_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define RPC_QUESTION_MAX 512
 
@@ -92,5 +88,3 @@ int rpc_receive(int fd, char **text);
  * or -errno: -EINVAL with WHY in errors, -ETIMEDOUT, -EPROTO, or rpc_connect's. */
 int rpc_call(const char *path, const char *question, char *answer, size_t size, int64_t deadline_ns,
 	     struct error_sink *errors);
-
-#endif

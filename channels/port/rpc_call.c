@@ -1,14 +1,8 @@
 /* rpc_call.c: asks a server of rpc.h. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "channels/port/rpc.h"
-#include "config/base/run.h"
-#include "config/base/safe_path.h"
 
 #define RETRY_NS 1000000
 

@@ -1,8 +1,4 @@
 /* rpc_serve.c: answers questions that come through a local socket. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,17 +1,12 @@
 /* chan.c: see chan.h. */
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"
 #include "channels/rec/chan.h"
-#include "config/base/nearest.h"
-#include "config/base/run_record.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 
 void chan_owner(char text[CHAN_OWNER_MAX], uid_t uid, gid_t gid)
 {

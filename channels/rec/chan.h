@@ -1,6 +1,5 @@
 /* chan.h: opens a channel for a program of people, and says why it cannot. */
-#ifndef CHANNELS_REC_CHAN_H
-#define CHANNELS_REC_CHAN_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -18,5 +17,3 @@ int chan_refused(const char *name, enum ach_status status);
 /* "root:robot" */
 #define CHAN_OWNER_MAX 72
 void chan_owner(char text[CHAN_OWNER_MAX], uid_t uid, gid_t gid);
-
-#endif

@@ -1,13 +1,8 @@
 /* follow.c: every message of some channels as they come. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/clock/clock.h"
 #include "channels/port/port.h"
 #include "channels/rec/chan.h"
 #include "channels/rec/follow.h"
-#include "config/base/grow.h"
-#include "config/settings/program.h"
 
 #define FOLLOW_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 #define FOLLOW_ROOM 8192	  /* the largest Endplate message */

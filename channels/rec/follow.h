@@ -13,14 +13,10 @@
  *
  * If a channel is removed and made again, as when a robot restarts, the new channel is followed.
  */
-#ifndef CHANNELS_REC_FOLLOW_H
-#define CHANNELS_REC_FOLLOW_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/ach/ach.h"
+#include "config/base/base.h"
 
 #define FOLLOW_MAX 62 /* channels in one follow_wait */
 
@@ -57,5 +53,3 @@ void follow_leave(struct follow *f);
 
 /* Until one of them may have something, or the deadline.  0; 1: a signal came; -1: failed, after a line. */
 int follow_wait(struct follow *f, size_t n, int64_t deadline_ns);
-
-#endif

@@ -1,11 +1,7 @@
 /* input.c: a file that is read once, from its beginning to its end. */
 #include "channels/rec/input.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "config/base/grow.h"
 
 #define READ_BYTES ((size_t)256 << 10)
 

@@ -1,11 +1,9 @@
 /* input.h: a file that is read once, from its beginning to its end: the bytes that were read and not yet passed. */
-#ifndef CHANNELS_REC_INPUT_H
-#define CHANNELS_REC_INPUT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "config/base/base.h"
 
 /* As read(2), but -errno. */
 typedef ssize_t input_read(void *from, void *bytes, size_t room);
@@ -27,5 +25,3 @@ void input_pass(struct input *in, size_t len);
 
 /* An input_read; from is an int, the descriptor. */
 ssize_t input_read_fd(void *from, void *bytes, size_t room);
-
-#endif

@@ -10,12 +10,7 @@
  *
  * Read (mcap_read.c): any file, also without chunks, indexes or CRCs, one record after the other.
  */
-#ifndef CHANNELS_REC_MCAP_H
-#define CHANNELS_REC_MCAP_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/rec/input.h"
 
@@ -166,5 +161,3 @@ void mcap_pack_free(enum mcap_compression c, void *state);
 /* Exactly to_len bytes.  0, or -1: damaged, or not the length that it should have. */
 int mcap_unpack(struct mcap_text compression, void *to, size_t to_len, const void *from, size_t len);
 const char *mcap_compression_name(enum mcap_compression c);
-
-#endif

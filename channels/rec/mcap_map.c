@@ -1,10 +1,4 @@
 /* mcap_map.c: texts, and maps of texts. */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/rec/mcap.h"
 
 struct mcap_text mcap_text(const char *text)

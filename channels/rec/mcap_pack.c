@@ -1,6 +1,5 @@
 /* mcap_pack.c: the compressions of chunks: zstd, and frames of lz4. */
 #include <lz4frame.h>
-#include <string.h>
 #include <zstd.h>
 
 #include "channels/rec/mcap.h"

@@ -1,11 +1,6 @@
 /* mcap_read.c: reads MCAP files, one record after the other. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/rec/crc.h"
 #include "channels/rec/mcap.h"
-#include "config/base/grow.h"
 
 #define HEAD MCAP_RECORD_HEAD
 

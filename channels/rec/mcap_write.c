@@ -1,11 +1,6 @@
 /* mcap_write.c: writes MCAP files. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/rec/crc.h"
 #include "channels/rec/mcap.h"
-#include "config/base/grow.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 

@@ -17,8 +17,7 @@
  * In files of other writers a message of endplate_msgs is one of Endplate, a frame is one of a bus, and what else there
  * is has the bytes that it has.
  */
-#ifndef CHANNELS_REC_MCAPREC_H
-#define CHANNELS_REC_MCAPREC_H
+#pragma once
 
 #include "channels/rec/mcap.h"
 #include "channels/rec/reclog.h"
@@ -44,5 +43,3 @@ struct mcaprec_reader *mcaprec_reader_new(int fd);
 void mcaprec_reader_free(struct mcaprec_reader *reader); /* NULL is fine; fd stays open */
 /* As reclog_read. */
 enum reclog_found mcaprec_read(struct mcaprec_reader *reader, struct reclog_record *r);
-
-#endif

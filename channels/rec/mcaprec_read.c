@@ -1,16 +1,10 @@
 /* mcaprec_read.c: recordings as MCAP, read. */
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/rec/mcaprec.h"
 #include "channels/ros/ros_can.h"
 #include "channels/ros/ros_own.h"
-#include "config/base/base64.h"
-#include "config/base/grow.h"
 
 #define IDS 65536
 #define FOREIGN_COUNT 64 /* messages that a channel of another writer's file retains */

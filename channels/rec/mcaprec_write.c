@@ -1,14 +1,7 @@
 /* mcaprec_write.c: recordings as MCAP, written. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/rec/mcaprec.h"
 #include "channels/ros/ros_can.h"
 #include "channels/ros/ros_own.h"
-#include "config/base/base64.h"
-#include "config/base/json.h"
 
 #define TOPIC_MAX 128
 #define DERIVED_MAX 4 /* standard types of one message */

@@ -1,8 +1,6 @@
 /* rec_delta.c: bytes without the words that repeat the one before.  Checked: covered. */
 #include "channels/rec/rec_delta.h"
 
-#include <string.h>
-
 #define WORD sizeof(uint64_t)
 
 struct piece {

@@ -10,11 +10,9 @@
  *
  * Little endian.
  */
-#ifndef CHANNELS_REC_REC_DELTA_H
-#define CHANNELS_REC_REC_DELTA_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define REC_DELTA_MAX 32768 /* bytes of the whole */
 
@@ -23,5 +21,3 @@ size_t rec_delta_pack(uint8_t to[REC_DELTA_MAX], const uint8_t *bytes, size_t le
 
 /* The length of the whole; -1: not such bytes. */
 int rec_delta_unpack(uint8_t to[REC_DELTA_MAX], const uint8_t *packed, size_t len);
-
-#endif

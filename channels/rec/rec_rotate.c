@@ -1,9 +1,4 @@
 /* rec_rotate.c: the names of the pieces of a file, and which of them have to go.  Checked: covered. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/rec/rec_rotate.h"
 
 #define DIGITS_MIN 4

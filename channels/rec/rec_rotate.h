@@ -3,12 +3,11 @@
  * drive.log is drive-0001.log, drive-0002.log and so on: a higher number is newer, and no number is used twice.
  * No I/O.
  */
-#ifndef CHANNELS_REC_REC_ROTATE_H
-#define CHANNELS_REC_REC_ROTATE_H
+#pragma once
 
 #include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "config/base/base.h"
 
 #define REC_ROTATE_NUMBER_MAX 99999999
 
@@ -31,5 +30,3 @@ void rec_rotate_sort(struct rec_piece *pieces, size_t n);
 /* How many of the sorted pieces have to go, the oldest first, before another one of at most next_bytes begins, so that
  * there are at most keep pieces of at most total_bytes; 0: that is not bounded. */
 size_t rec_rotate_over(const struct rec_piece *pieces, size_t n, int64_t keep, int64_t total_bytes, int64_t next_bytes);
-
-#endif

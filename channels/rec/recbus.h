@@ -3,12 +3,11 @@
  * Channels know nothing of CAN, so the calls are in can/log/recbus.c, and the program that opens the recorder gives
  * them to it.
  */
-#ifndef CHANNELS_REC_RECBUS_H
-#define CHANNELS_REC_RECBUS_H
+#pragma once
 
 #include "channels/clock/clock.h"
 #include "channels/ros/ros_can.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 struct recbus;
 
@@ -24,5 +23,3 @@ struct recbus_ops {
 };
 
 extern const struct recbus_ops recbus_ops;
-
-#endif

@@ -1,15 +1,10 @@
 /* recfile.c: a recording on the disk, for the commands that read one. */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/rec/chan.h"
 #include "channels/rec/recfile.h"
-#include "config/base/utf8.h"
-#include "config/settings/program.h"
 
 #define DAMAGE_LINES 10 /* further ones are only counted */
 

@@ -2,11 +2,9 @@
  *
  * In the format of reclog.h, or MCAP, from other writers too (mcaprec.h).
  */
-#ifndef CHANNELS_REC_RECFILE_H
-#define CHANNELS_REC_RECFILE_H
+#pragma once
 
 #include "channels/rec/mcaprec.h"
-#include "channels/rec/reclog.h"
 
 struct recfile {
 	const char *path;
@@ -31,5 +29,3 @@ int recfile_next(struct recfile *f, struct reclog_record *r);
 
 /* The name of a channel, from any file, as a terminal may have it.  Returns shown. */
 const char *recfile_name(char shown[sizeof(((struct reclog_channel *)0)->name)], const struct reclog_channel *c);
-
-#endif

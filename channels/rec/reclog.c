@@ -1,8 +1,4 @@
 /* reclog.c: the file that ach record writes and ach play reads. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/rec/crc.h"
 #include "channels/rec/rec_delta.h"
 #include "channels/rec/reclog.h"

@@ -27,13 +27,12 @@
  *
  * CRC-32 is that of zip and Ethernet.  A head vouches for itself, so a damaged body costs its record only, behind a
  * damaged head the next sound one is searched for, and a file cut anywhere is read up to its last whole record.
+ *
+ * Offered to other folders:
+ *	chan.h follow.h input.h mcap.h rec_rotate.h recbus.h recfile.h recorder.h schedule.h
+ *	snapshot.h writer.h
  */
-#ifndef CHANNELS_REC_RECLOG_H
-#define CHANNELS_REC_RECLOG_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/rec/input.h"
 
@@ -106,5 +105,3 @@ void reclog_close(struct reclog_reader *reader);	/* fd stays open */
 
 /* The next record; its body is good until the next call.  A sparse message is one of kind message here. */
 enum reclog_found reclog_read(struct reclog_reader *reader, struct reclog_record *r);
-
-#endif

@@ -1,7 +1,4 @@
 /* recorder.c: records channels: every message, with its time, in the format of reclog.h. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -11,7 +8,6 @@
 #include "channels/msg/msg.h"
 #include "channels/rec/chan.h"
 #include "channels/rec/recorder.h"
-#include "config/settings/program.h"
 
 #define RECORDER_BATCH 256     /* messages of a channel before the others have their turn */
 #define CHECK_NS 500000000     /* between two checks whether channels were removed */

@@ -13,10 +13,8 @@
  * way to newer ones in memory, are counted, and the file has a record of the loss in their place.  A channel that is
  * removed and made again is followed.
  */
-#ifndef CHANNELS_REC_RECORDER_H
-#define CHANNELS_REC_RECORDER_H
+#pragma once
 
-#include "channels/clock/clock.h"
 #include "channels/rec/follow.h"
 #include "channels/rec/rec_delta.h"
 #include "channels/rec/recbus.h"
@@ -96,5 +94,3 @@ int recorder_end(struct recorder *rec, bool rest);
 void recorder_close(struct recorder *rec);
 
 uint64_t recorder_lost(const struct recorder *rec);
-
-#endif

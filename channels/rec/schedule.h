@@ -4,11 +4,9 @@
  * whose stamp is older than the newest so far is due at once.  If it is older by more than SCHEDULE_STEP_NS, the clock
  * was set back while recording, and time continues from that stamp.  A gap longer than max_gap_ns is shortened to it.
  */
-#ifndef CHANNELS_REC_SCHEDULE_H
-#define CHANNELS_REC_SCHEDULE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define SCHEDULE_STEP_NS 1000000000
 
@@ -33,5 +31,3 @@ int64_t schedule_at(struct schedule *s, int64_t stamp_ns);
 
 /* Begins another pass, one mean interval after the last item, but not before the pause is over. */
 void schedule_repeat(struct schedule *s);
-
-#endif

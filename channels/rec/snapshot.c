@@ -1,9 +1,6 @@
 /* snapshot.c: the state of a channel at one moment, read without changing it. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
-#include <string.h>
 
 #include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"

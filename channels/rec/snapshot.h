@@ -1,10 +1,9 @@
 /* snapshot.h: the state of a channel at one moment, read without changing it. */
-#ifndef CHANNELS_REC_SNAPSHOT_H
-#define CHANNELS_REC_SNAPSHOT_H
+#pragma once
 
 #include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
-#include "config/base/json.h"
+#include "config/base/base.h"
 
 struct snapshot {
 	enum ach_status status; /* of taking it; ACH_OK also for an empty channel */
@@ -39,5 +38,3 @@ void snapshot_age_text(char text[SNAPSHOT_TEXT_MAX], int64_t ns);
 
 /* The members of the object that ach info --json prints, without its braces. */
 void snapshot_json(struct json *j, const char *name, double rate_hz, const struct snapshot *snap); /* NAN: no rate */
-
-#endif

@@ -1,8 +1,5 @@
 /* writer.c: writes items to a file, or to one file after another: the side of its caller. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -10,7 +7,6 @@
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
 #include "channels/rec/writer_inside.h"
-#include "config/base/ns.h"
 
 #define CHUNK_BYTES (1u << 17)
 #define SLOW_NS 1000000000 /* writer_finish reports a slow file after this time */

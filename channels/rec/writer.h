@@ -14,15 +14,11 @@
  * a piece; a piece that was removed while it is written is followed by a new one.  WRITER_RESERVE, or a quarter of a
  * small file system, is left to others: less room is a full disk.
  */
-#ifndef CHANNELS_REC_WRITER_H
-#define CHANNELS_REC_WRITER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/uio.h>
 
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define WRITER_END_MAX 64
 #define WRITER_RESERVE (4 << 20)
@@ -95,5 +91,3 @@ size_t writer_pieces(const char *whole, struct rec_piece **pieces);
 
 /* Waits for the thread; NULL is fine. */
 void writer_close(struct writer *w);
-
-#endif

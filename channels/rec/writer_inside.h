@@ -1,6 +1,5 @@
 /* writer_inside.h: between the files of the writer: what its caller and its thread share. */
-#ifndef CHANNELS_REC_WRITER_INSIDE_H
-#define CHANNELS_REC_WRITER_INSIDE_H
+#pragma once
 
 #include <limits.h>
 #include <pthread.h>
@@ -68,5 +67,3 @@ void writer_free_chunk(struct writer *w, struct writer_chunk *c);
 
 /* The thread, until there are no more chunks or a write fails. */
 void *writer_run(void *writer);
-
-#endif

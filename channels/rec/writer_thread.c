@@ -1,10 +1,6 @@
 /* writer_thread.c: the thread of a writer, which writes the chunks that its caller filled to a file or to pieces. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -12,8 +8,6 @@
 #include "channels/clock/clock.h"
 #include "channels/rec/rec_rotate.h"
 #include "channels/rec/writer_inside.h"
-#include "config/base/grow.h"
-#include "config/base/ns.h"
 
 #define FLUSH_NS 50000000   /* kill -9 costs the items of this time */
 #define RETRY_NS 1000000000 /* until a write that failed is tried again */

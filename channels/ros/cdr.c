@@ -1,6 +1,4 @@
 /* cdr.c: plain CDR (XCDR1).  Checked: covered. */
-#include <string.h>
-
 #include "channels/ros/cdr.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");

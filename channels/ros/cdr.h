@@ -4,13 +4,9 @@
  * byte behind those four.  A string is a u32 length that counts the terminating zero, then the bytes and the zero.  A
  * sequence is a u32 length and its elements.
  */
-#ifndef CHANNELS_ROS_CDR_H
-#define CHANNELS_ROS_CDR_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "config/base/base.h"
 
 #define CDR_HEADER 4
 
@@ -87,5 +83,3 @@ uint32_t cdr_get_u32(struct cdr_in *in);
 const char *cdr_get_string(struct cdr_in *in, size_t *len);
 /* The length of a sequence whose elements take at least that many bytes each; bad if fewer bytes remain. */
 uint32_t cdr_get_length(struct cdr_in *in, size_t element);
-
-#endif

@@ -1,7 +1,4 @@
 /* ros_can.c: frames of CAN buses as ROS messages.  Checked: covered. */
-#include <string.h>
-
-#include "config/base/ns.h"
 #include "channels/ros/ros_can.h"
 
 #define OTHER_TYPE "can_msgs/msg/Frame" /* ros2_socketcan, ros_canopen: classic frames only */

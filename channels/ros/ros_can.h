@@ -1,9 +1,7 @@
 /* ros_can.h: frames of CAN buses as endplate_msgs/msg/CanFrame, and back; can_msgs/msg/Frame is read as well. */
-#ifndef CHANNELS_ROS_ROS_CAN_H
-#define CHANNELS_ROS_ROS_CAN_H
+#pragma once
 
 #include <linux/can.h>
-#include <stdint.h>
 
 #include "channels/ros/cdr.h"
 
@@ -28,5 +26,3 @@ size_t ros_can_encode(const struct ros_can *can, uint8_t cdr[ROS_CAN_CDR_MAX]);
 bool ros_can_known(const char *type_name); /* may ros_can_decode read it? */
 /* 0, or -1: these are not the bytes of one.  The caller checks whether there can be such a frame. */
 int ros_can_decode(const char *type_name, const void *cdr, size_t len, struct ros_can *can);
-
-#endif

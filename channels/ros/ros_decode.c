@@ -1,12 +1,8 @@
 /* ros_decode.c: what may come from outside: references, and raising the e-stop.  Checked: covered. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
-#include "config/base/text.h"
-#include "config/base/utf8.h"
 
 struct decode {
 	struct cdr_in in;

@@ -5,14 +5,10 @@
  *
  * Checked: covered.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/ros/ros_inside.h"
 
 enum { OK, WARN, ERROR, STALE };
 
-#define KELVIN 273.15
 #define TEXT_MAX 256
 
 static uint8_t worse(uint8_t a, uint8_t b)

@@ -1,10 +1,7 @@
 /* ros_encode.c: Endplate messages as the types that ROS users expect.  Checked: covered. */
 #include <math.h>
-#include <string.h>
 
 #include "channels/ros/ros_inside.h"
-
-#define KELVIN 273.15
 
 /* ---- joint-state ---- */
 

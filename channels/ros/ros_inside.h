@@ -1,9 +1,7 @@
 /* ros_inside.h: between the files of channels/ros. */
-#ifndef CHANNELS_ROS_ROS_INSIDE_H
-#define CHANNELS_ROS_ROS_INSIDE_H
+#pragma once
 
 #include "channels/ros/ros_map.h"
-#include "config/base/text.h"
 
 /* ros_put.c.  The time of a message; std_msgs/Header: that, and the frame_id of the context. */
 void ros_put_stamp(struct cdr_out *o, const void *msg, const struct ros_context *c);
@@ -32,5 +30,3 @@ void ros_put_battery(struct cdr_out *o, const struct msg_type *type, const void 
 void ros_put_log(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 void ros_put_markers(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
 void ros_put_diagnostics(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c);
-
-#endif

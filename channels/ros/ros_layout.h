@@ -8,8 +8,7 @@
  *
  * and is copied at once.
  */
-#ifndef CHANNELS_ROS_ROS_LAYOUT_H
-#define CHANNELS_ROS_ROS_LAYOUT_H
+#pragma once
 
 #include "channels/msg/msg.h"
 
@@ -38,5 +37,3 @@ const struct ros_layout *ros_layout_of(const struct msg_type *type);
 
 /* What endplate_msgs has of a struct: all but counts and reserved places. */
 bool ros_layout_has(const struct msg_group *group, const struct msg_field *field);
-
-#endif

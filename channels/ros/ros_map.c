@@ -1,6 +1,4 @@
 /* ros_map.c: which ROS 2 types a message becomes.  Checked: covered. */
-#include <string.h>
-
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_own.h"
 

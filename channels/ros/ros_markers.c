@@ -7,7 +7,6 @@
  * Checked: covered.
  */
 #include <math.h>
-#include <string.h>
 
 #include "channels/ros/ros_inside.h"
 

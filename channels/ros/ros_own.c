@@ -1,6 +1,4 @@
 /* ros_own.c: endplate_msgs, encoded from the tables of channels/msg/types.h, and back.  Checked: covered. */
-#include <string.h>
-
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_layout.h"
 #include "channels/ros/ros_own.h"

@@ -12,8 +12,7 @@
  * A message begins with std_msgs/Header header; what Endplate calls the header is the field endplate, of type
  * MessageHeader.  interface is interface_name and sequence is sequence_number, since IDL reserves those words.
  */
-#ifndef CHANNELS_ROS_ROS_OWN_H
-#define CHANNELS_ROS_ROS_OWN_H
+#pragma once
 
 #include "channels/ros/ros_map.h"
 
@@ -40,5 +39,3 @@ bool ros_own_keeps(const struct msg_type *type, const void *msg, const void *emp
 
 /* The other way round.  0, or -1: these are not the bytes of one. */
 int ros_own_decode(const void *cdr, size_t len, const struct msg_type *type, enum ros_unused unused, void *msg);
-
-#endif

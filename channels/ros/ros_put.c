@@ -1,10 +1,5 @@
 /* ros_put.c: what the encoders of messages share: stamps, headers, names and texts.  Checked: covered. */
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/ros/ros_inside.h"
-#include "config/base/ns.h"
-#include "config/base/utf8.h"
 
 /* ---- names ---- */
 

@@ -1,9 +1,5 @@
 /* ros_schema.c: the definitions of messages, as ros2msg has them.  Checked: covered. */
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/ros/ros_own.h"
-#include "config/base/text.h"
 
 /* clang-format off */
 static const struct {

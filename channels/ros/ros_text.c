@@ -1,11 +1,9 @@
 /* ros_text.c: the definitions of endplate_msgs as .msg, from the tables of channels/msg/types.h.  Checked: covered. */
 #include <ctype.h>
-#include <string.h>
 
 #include "channels/ros/ros_inside.h"
 #include "channels/ros/ros_layout.h"
 #include "channels/ros/ros_own.h"
-#include "config/base/text.h"
 
 /* msg_joint_state: JointState */
 const char *ros_own_name(char name[ROS_OWN_NAME_MAX], const struct msg_group *group)

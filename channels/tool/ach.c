@@ -1,14 +1,8 @@
 /* ach.c: the tool for channels.  One table of commands; each is a file of its own. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "channels/clock/vt_observe.h"
 #include "channels/tool/tool.h"
-#include "config/base/nearest.h"
-#include "config/base/run_clock.h"
-#include "config/base/text.h"
 
 static const struct tool_command *const commands[] = {
 	&tool_ls,      &tool_info,  &tool_echo, &tool_hz, &tool_plot,  &tool_put,  &tool_record, &tool_play,

@@ -1,7 +1,4 @@
 /* bar.c: a progress bar on the terminal. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "channels/clock/clock.h"
 #include "channels/tool/bar.h"
 #include "channels/tool/tool.h"

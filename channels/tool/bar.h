@@ -1,9 +1,7 @@
 /* bar.h: a progress bar on the terminal. */
-#ifndef CHANNELS_TOOL_BAR_H
-#define CHANNELS_TOOL_BAR_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct bar {
 	const char *unit; /* "frames" */
@@ -23,5 +21,3 @@ int64_t bar_next_ns(const struct bar *b);
 /* Draws the bar and the count of units, unless the next item is due before that would be finished. */
 void bar_draw(struct bar *b, uint64_t done, uint64_t count, int64_t now_ns, int64_t due_ns);
 void bar_clear(struct bar *b);
-
-#endif

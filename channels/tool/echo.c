@@ -1,17 +1,11 @@
 /* echo.c: ach echo: the messages of a channel or a recording, by their fields where they are ours. */
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"
 #include "channels/rec/recfile.h"
 #include "channels/tool/tool.h"
-#include "config/base/duration.h"
-#include "config/base/json.h"
-#include "config/base/utf8.h"
 
 #define ECHO_BATCH 256 /* messages between two checks for a signal */
 

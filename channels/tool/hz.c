@@ -1,14 +1,8 @@
 /* hz.c: ach hz: how fast, how evenly, how completely and how late messages come. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "channels/clock/clock.h"
 #include "channels/tool/tool.h"
-#include "config/base/duration.h"
-#include "config/base/hist.h"
-#include "config/base/json.h"
-#include "config/base/ns.h"
 
 /* Times between messages.  A struct hist is exact to 1 in 32, and 3 % of an interval is much as jitter goes, so what it
  * counts is by how much the interval differs from a fixed one, the first. */

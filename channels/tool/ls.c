@@ -1,10 +1,6 @@
 /* ls.c: ach ls, a table of the channels, and ach info, all about one.  Two snapshots some time apart give a rate. */
-#include <errno.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,8 +9,6 @@
 #include "channels/clock/clock.h"
 #include "channels/rec/snapshot.h"
 #include "channels/tool/tool.h"
-#include "config/base/grow.h"
-#include "config/base/utf8.h"
 
 struct line {
 	int64_t for_ns; /* between two snapshots; 0: only one */

@@ -1,15 +1,11 @@
 /* manage.c: ach mk, rm, chmod, dump and file: a channel's name, mode and memory. */
-#include <errno.h>
 #include <grp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"
 #include "channels/ach/ach_ring.h"
 #include "channels/tool/tool.h"
-#include "config/base/text.h"
 
 /* ---- modes ---- */
 

@@ -1,7 +1,4 @@
 /* play.c: ach play: publishes the messages of a recording again, with the same timing. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "channels/ach/ach_file.h"
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
@@ -10,10 +7,6 @@
 #include "channels/rec/snapshot.h"
 #include "channels/tool/bar.h"
 #include "channels/tool/tool.h"
-#include "config/base/duration.h"
-#include "config/base/hist.h"
-#include "config/base/ns.h"
-#include "config/base/text.h"
 
 #define LIVE_NS 10000000000
 #define PLAY_CHANNEL_MAX (1 << 28) /* bytes of a channel that is made because a file says so */

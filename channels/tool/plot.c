@@ -1,9 +1,5 @@
 /* plot.c: ach plot: fields of the messages as curves, live, in the terminal; elsewhere as columns of numbers. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -11,9 +7,6 @@
 #include "channels/clock/clock.h"
 #include "channels/tool/plot_draw.h"
 #include "channels/tool/tool.h"
-#include "config/base/duration.h"
-#include "config/base/ns.h"
-#include "config/base/text.h"
 
 #define PLOT_FRAME_NS (1000000000 / 15)
 #define PLOT_LATE_NS 1000000000 /* a stamp this far off is another clock's, such as that of a recording */

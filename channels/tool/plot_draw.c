@@ -1,8 +1,5 @@
 /* plot_draw.c: curves over time, drawn with characters. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/tool/plot_draw.h"
 #include "channels/tool/tool.h"

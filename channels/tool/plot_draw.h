@@ -3,12 +3,9 @@
  * Time is cut into bins, each of which remembers the first, last, least and greatest value of a curve: memory and time
  * to draw are the same for 10 messages a second and for 10000, and no peak is lost.
  */
-#ifndef CHANNELS_TOOL_PLOT_DRAW_H
-#define CHANNELS_TOOL_PLOT_DRAW_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define PLOT_CURVES 16
 #define PLOT_BINS 2048 /* in a window; more than any terminal has dots in a line */
@@ -41,5 +38,3 @@ void plot_value(struct plot_picture *p, size_t curve, int64_t t_ns, double value
 /* A picture of columns x lines that ends at now_ns, through out_text.  moving: over the one before, from the
  * top of the screen; else as lines of text. */
 void plot_draw(struct plot_picture *p, int64_t now_ns, int columns, int lines, bool moving);
-
-#endif

@@ -1,13 +1,7 @@
 /* put.c: ach put: publishes a message, its header filled in as a client does it. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
 #include "channels/tool/put.h"
-#include "channels/tool/tool.h"
-#include "config/base/text.h"
 
 #define PUT_CHECK_NS 500000000 /* between two checks whether the channel was removed */
 

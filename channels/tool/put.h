@@ -1,6 +1,5 @@
 /* put.h: what ach put publishes. */
-#ifndef CHANNELS_TOOL_PUT_H
-#define CHANNELS_TOOL_PUT_H
+#pragma once
 
 #include "channels/rec/input.h"
 #include "channels/tool/tool.h"
@@ -58,5 +57,3 @@ int put_next_line(struct put_lines *lines, char **line, size_t *len);
 
 /* The type of the newest message in a channel, and its header; NULL: it is not one of Endplate's. */
 const struct msg_type *put_newest(ach_channel_t *chan, struct msg_header *h);
-
-#endif

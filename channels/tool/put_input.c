@@ -1,16 +1,9 @@
 /* put_input.c: ach put: the message that the input says, and of which type it is. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
 #include "channels/tool/put.h"
-#include "channels/tool/tool.h"
-#include "config/base/text.h"
 #include "config/settings/yaml.h"
 
 int put_refuse(const struct put *put, const char *fmt, ...)

@@ -1,9 +1,6 @@
 /* record.c: ach record writes every message of some channels to a file; ach convert writes a recording as MCAP, an MCAP
  * file as a recording, a damaged MCAP file made whole. */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,9 +8,6 @@
 #include "channels/rec/recorder.h"
 #include "channels/rec/writer.h"
 #include "channels/tool/tool.h"
-#include "config/base/duration.h"
-#include "config/base/text.h"
-#include "config/settings/program.h"
 
 #define RECORD_LINE_NS 1000000000 /* between two lines, on a terminal */
 #define CONVERT_BUFFER (1u << 18)

@@ -1,14 +1,10 @@
 /* tool.c: what the commands of ach(1) share. */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "channels/tool/tool.h"
-#include "config/base/num.h"
 
 #define STREAM_BATCH 1024 /* messages of a channel before the others are read */
 #define OUT_BUFFER (1u << 16)

@@ -1,17 +1,17 @@
-/* tool.h: what the commands of ach(1) share. */
-#ifndef CHANNELS_TOOL_TOOL_H
-#define CHANNELS_TOOL_TOOL_H
+/* tool.h: what the commands of ach(1) share.
+ *
+ * Offered to other folders:
+ *	bar.h put.h
+ */
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
 #include "channels/rec/chan.h"
 #include "channels/rec/follow.h"
+#include "config/base/base.h"
 #include "config/settings/options.h"
 #include "config/settings/program.h"
 
@@ -79,5 +79,3 @@ struct tool_stream {
 
 /* Until the end, a signal, or an output that fails.  0 or TOOL_FAILED; out_end follows. */
 int tool_stream(struct tool_stream *s);
-
-#endif

@@ -1,10 +1,5 @@
 /* types.c: ach types: how messages lie in memory, for people and for programs in other languages. */
-#include <string.h>
-
 #include "channels/tool/tool.h"
-#include "config/base/json.h"
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 
 #define TYPES_MAX 64
 

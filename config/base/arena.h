@@ -4,8 +4,7 @@
  *	struct thing *t = arena_alloc(&arena, n * sizeof(*t));
  *	arena_free(&arena);
  */
-#ifndef CONFIG_BASE_ARENA_H
-#define CONFIG_BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* A copy of len bytes with a zero behind them. */
 char *arena_copy(struct arena *arena, const void *bytes, size_t len);
 void arena_free(struct arena *arena);
-
-#endif

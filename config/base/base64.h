@@ -1,6 +1,5 @@
 /* base64.h: bytes as text. */
-#ifndef CONFIG_BASE_BASE64_H
-#define CONFIG_BASE_BASE64_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@
 size_t base64_write(char *text, const uint8_t *bytes, size_t n);
 /* Returns the number of bytes, at most len / 4 * 3; -1: the text is not base64. */
 ssize_t base64_read(uint8_t *bytes, const char *text, size_t len);
-
-#endif

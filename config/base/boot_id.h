@@ -1,6 +1,5 @@
 /* boot_id.h: which boot of the machine this is.  Measurements, latches and lowerings of another boot do not count. */
-#ifndef CONFIG_BASE_BOOT_ID_H
-#define CONFIG_BASE_BOOT_ID_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ int boot_id_read(uint64_t boot[2]);
 
 /* A boot id as the kernel writes it, 8-4-4-4-12 hexadecimal digits and perhaps a newline.  For tests.  0 or -EINVAL. */
 int boot_id_parse(uint64_t boot[2], const char *text);
-
-#endif

@@ -1,11 +1,8 @@
 /* duration.h: a time for people. */
-#ifndef CONFIG_BASE_DURATION_H
-#define CONFIG_BASE_DURATION_H
+#pragma once
 
 #include <stdint.h>
 
 /* As people read it, in four digits: 5.021 ms, 120.4 us.  Returns text. */
 #define DURATION_TEXT_MAX 24
 const char *duration_text(char text[DURATION_TEXT_MAX], int64_t ns);
-
-#endif

@@ -13,8 +13,7 @@
  *	if (robot_open(&robot, path, &errors))
  *		return 100;	(every line is on stderr: "pciod[waist]: fatal: robot.yaml:9: ...")
  */
-#ifndef CONFIG_BASE_ERROR_H
-#define CONFIG_BASE_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ void error_to_stderr(void *to, const char *line);
 
 /* A sink that keeps the last line; to is a char[ERROR_LINE_MAX]. */
 void error_keep_last(void *to, const char *line);
-
-#endif

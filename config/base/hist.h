@@ -5,8 +5,7 @@
  * Nothing here allocates, reads a clock or holds a pointer, so a struct hist may be copied and lie in shared memory.
  * A struct of all zeroes is empty.
  */
-#ifndef CONFIG_BASE_HIST_H
-#define CONFIG_BASE_HIST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ void hist_add(struct hist *h, int64_t ns); /* negative, early, counts as 0 */
  * the answer is from v to v + v/32, exact below 64 ns and for the smallest and the greatest value; among overflows it
  * is the greatest.  0 when empty. */
 int64_t hist_quantile(const struct hist *h, double part);
-
-#endif

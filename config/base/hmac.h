@@ -1,6 +1,5 @@
 /* hmac.h: HMAC-SHA-256 (RFC 2104).  Pure. */
-#ifndef CONFIG_BASE_HMAC_H
-#define CONFIG_BASE_HMAC_H
+#pragma once
 
 #include "config/base/sha256.h"
 
@@ -11,5 +10,3 @@ struct hmac {
 void hmac_start(struct hmac *h, const void *key, size_t len);
 void hmac_add(struct hmac *h, const void *bytes, size_t len);
 void hmac_end(struct hmac *h, uint8_t digest[SHA256_BYTES]);
-
-#endif

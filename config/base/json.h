@@ -11,8 +11,7 @@
  *
  * writes {"name":"waist","joints":[0.5]}.  Each value has a name in an object, and NULL in an array and at the top.
  */
-#ifndef CONFIG_BASE_JSON_H
-#define CONFIG_BASE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void json_real(struct json *j, const char *name, double value);
 void json_digits(struct json *j, const char *name, int digits, double value);
 void json_fixed(struct json *j, const char *name, int decimals, double value);
 void json_raw(struct json *j, const char *name, const char *json); /* text that is JSON already */
-
-#endif

@@ -1,6 +1,5 @@
 /* lines.h: texts that are put together piece by piece: error lines "a; b", and lists "waist, larm". */
-#ifndef CONFIG_BASE_LINES_H
-#define CONFIG_BASE_LINES_H
+#pragma once
 
 #include "config/base/error.h"
 
@@ -17,5 +16,3 @@ struct lines {
 	char text[ERROR_LINE_MAX];
 };
 struct error_sink *lines_begin(struct lines *lines);
-
-#endif

@@ -5,8 +5,7 @@
  * If they, or the folder, are removed, connections stay, but new clients would not find the process, so
  * locked_socket_take recreates what is missing.
  */
-#ifndef CONFIG_BASE_LOCKED_SOCKET_H
-#define CONFIG_BASE_LOCKED_SOCKET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ int locked_socket_take(struct locked_socket *place, int folder, struct error_sin
 
 /* Closes both, and removes the socket unless it is another's by now. */
 void locked_socket_leave(struct locked_socket *place, int folder);
-
-#endif

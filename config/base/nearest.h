@@ -2,8 +2,7 @@
  *
  *	nearest_word("torque_limti", keys)  ->  "torque_limit"
  */
-#ifndef CONFIG_BASE_NEAREST_H
-#define CONFIG_BASE_NEAREST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ void nearest_try(const char *word, const char *candidate, const char **best);
 
 /* The nearest of words, which end with NULL, or NULL. */
 const char *nearest_word(const char *word, const char *const *words);
-
-#endif

@@ -1,11 +1,8 @@
 /* ns.h: times are int64_t nanoseconds. */
-#ifndef CONFIG_BASE_NS_H
-#define CONFIG_BASE_NS_H
+#pragma once
 
 #include <stdint.h>
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_US INT64_C(1000)
-
-#endif

@@ -1,9 +1,9 @@
 /* num.h: the smaller, the larger, the nearest in a range. */
-#ifndef CONFIG_BASE_NUM_H
-#define CONFIG_BASE_NUM_H
+#pragma once
 
-#include <math.h>
 #include <stdint.h>
+
+#define KELVIN 273.15 /* 0 degrees Celsius */
 
 static inline int64_t num_min(int64_t a, int64_t b)
 {
@@ -18,7 +18,6 @@ static inline int64_t num_max(int64_t a, int64_t b)
 /* NaN becomes min. */
 static inline double num_clamp(double value, double min, double max)
 {
-	return fmin(fmax(value, min), max);
+	value = value < min || value != value ? min : value;
+	return value > max ? max : value;
 }
-
-#endif

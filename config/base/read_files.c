@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SOURCES_MAX 16 /* a robot file, those that it is like, a table of boards, the program */

@@ -2,11 +2,9 @@
  *
  * A process that waits before it begins to work (daemons/drv/standby.h) must not work with settings that have been
  * changed in the meantime. */
-#ifndef CONFIG_BASE_READ_FILES_H
-#define CONFIG_BASE_READ_FILES_H
+#pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
 #include "config/base/error.h"
@@ -27,5 +25,3 @@ int read_files_take(const char *path, size_t max, char **text, size_t *len, stru
 /* The path of a file that is named in another one, relative to that one (NULL: to the working directory).  0 or
  * -ENAMETOOLONG. */
 int read_files_path(char *path, size_t size, const char *in, const char *name);
-
-#endif

@@ -3,12 +3,10 @@
  * $ENDPLATE_RUN if it is set; else /run/endplate/ROBOT for root and $XDG_RUNTIME_DIR/endplate/ROBOT for other users.
  * ROBOT is "robot" unless --robot gives another name.  Two robots, or two test runs, have two folders.
  */
-#ifndef CONFIG_BASE_RUN_H
-#define CONFIG_BASE_RUN_H
+#pragma once
 
 #include <glob.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "config/base/error.h"
@@ -37,5 +35,3 @@ int run_open(struct error_sink *errors);
 
 /* The robot's user: the owner of RUN, or this process's if there is none. */
 uid_t run_owner(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* run_clock.h: which robot's virtual clock a program beside it means. */
-#ifndef CONFIG_BASE_RUN_CLOCK_H
-#define CONFIG_BASE_RUN_CLOCK_H
+#pragma once
 
 #include "config/base/run.h"
 
@@ -8,5 +7,3 @@
  * this user or the system that has one, and has its channels where $ACH_DIR and $ENDPLATE_PREFIX say.  0, or
  * -ENOENT. */
 int run_clock_find(char path[RUN_PATH_MAX]);
-
-#endif

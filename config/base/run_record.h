@@ -1,8 +1,6 @@
 /* run_record.h: $RUN/robot, in which achstart says which robot runs there and where its channels are. */
-#ifndef CONFIG_BASE_RUN_RECORD_H
-#define CONFIG_BASE_RUN_RECORD_H
+#pragma once
 
-#include "config/base/error.h"
 #include "config/base/run.h"
 #include "config/base/text.h"
 
@@ -21,5 +19,3 @@ int run_record_read(const char *run, struct run_record *record, struct error_sin
 /* With $ENDPLATE_PREFIX and $ACH_DIR, into the opened folder; an equal file stays.  0, -ENAMETOOLONG if one of them is
  * too long, or another -errno. */
 int run_record_write(int folder, const char *name);
-
-#endif

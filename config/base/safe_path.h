@@ -4,11 +4,9 @@
  * can keep us from starting, but cannot lead us elsewhere.  After that everything is opened by the folder's descriptor.
  * Each refusal is a line in errors: which file, what is wrong with it, and what to do.
  */
-#ifndef CONFIG_BASE_SAFE_PATH_H
-#define CONFIG_BASE_SAFE_PATH_H
+#pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "config/base/error.h"
@@ -47,5 +45,3 @@ int safe_path_socket(int folder, const char *name, int type, mode_t mode);
 int safe_path_listen(int folder, const char *name, mode_t mode, int backlog, struct error_sink *errors);
 /* A connection to the socket of that name, not blocking; its process belongs to the folder's owner, or to root. */
 int safe_path_connect(int folder, const char *name, int type);
-
-#endif

@@ -1,6 +1,5 @@
 /* sha256.h: SHA-256 (FIPS 180-4).  Pure. */
-#ifndef CONFIG_BASE_SHA256_H
-#define CONFIG_BASE_SHA256_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ void sha256_add(struct sha256 *s, const void *bytes, size_t len);
 /* Each ends it; the text is in hexadecimal digits. */
 void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
 void sha256_text(struct sha256 *s, char text[SHA256_TEXT_MAX]);
-
-#endif

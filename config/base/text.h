@@ -4,8 +4,7 @@
  * the text is something else, -ERANGE when the value has no place in its type.
  * The decimal sign is the C locale's: a program that sets locales leaves LC_NUMERIC alone.
  */
-#ifndef CONFIG_BASE_TEXT_H
-#define CONFIG_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void text_json(FILE *to, const char *text);
 #define TEXT_NAME_MAX 23
 bool text_is_name(const char *text);
 const char *text_name_form(const char *text); /* of a row of settings: NULL, or the form that a name has */
-
-#endif

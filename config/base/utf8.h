@@ -1,6 +1,5 @@
 /* utf8.h: is this text at all, and may a terminal or a reader of JSON have it? */
-#ifndef CONFIG_BASE_UTF8_H
-#define CONFIG_BASE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ void utf8_mend(char *text);
  * len is at least 1. */
 #define UTF8_JSON_MAX 8
 size_t utf8_json(char json[UTF8_JSON_MAX], const char *text, size_t len);
-
-#endif

@@ -1,9 +1,6 @@
 /* options.c: command lines from a table. */
 #include <ctype.h>
-#include <string.h>
 
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 #include "config/settings/options.h"
 #include "config/settings/settings_value.h"
 

@@ -28,8 +28,7 @@
  *	pciod: --buss: unknown option; did you mean --bus? (pciod --help lists them)
  *	ach hz: --for: "long" is not a duration such as 5ms
  */
-#ifndef CONFIG_SETTINGS_OPTIONS_H
-#define CONFIG_SETTINGS_OPTIONS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -67,5 +66,3 @@ int options_main(struct options *options, int *argc, char **argv);
 
 /* Prints what was asked for. */
 void options_answer(const struct options *options, FILE *to);
-
-#endif

@@ -1,7 +1,4 @@
 /* options_help.c: what --help, --version and --settings print. */
-#include <string.h>
-
-#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "config/settings/settings_value.h"
 

@@ -1,9 +1,6 @@
 /* program.c: see program.h. */
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "config/base/text.h"
 #include "config/settings/program.h"
 
 const char *program_name = "endplate";

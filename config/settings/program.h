@@ -1,9 +1,6 @@
 /* program.h: what command-line programs share: exit status, lines on stderr, times and sizes among their arguments. */
-#ifndef CONFIG_SETTINGS_PROGRAM_H
-#define CONFIG_SETTINGS_PROGRAM_H
+#pragma once
 
-#include "config/base/error.h"
-#include "config/base/exit.h"
 #include "config/settings/options.h"
 
 extern const char *program_name; /* "canrecord", "ach echo" */
@@ -34,5 +31,3 @@ int program_time(const char *option, const char *text, bool zero, int64_t *ns);
 
 /* A number of bytes: 4096, 500k, 100M, 2G, in powers of 1000. */
 int program_size(const char *option, const char *text, int64_t *bytes);
-
-#endif

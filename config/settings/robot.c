@@ -1,9 +1,6 @@
 /* robot.c: the robot file: from its tree to the structs, and how its parts fit together. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "config/base/nearest.h"
 #include "config/settings/robot.h"
 
 #define ID_MAX 0x1FFFFFFF /* of 29 bits */

@@ -20,17 +20,9 @@
  *
  * It knows no driver: what stands under settings and sim is handed on as it is.
  */
-#ifndef CONFIG_SETTINGS_ROBOT_H
-#define CONFIG_SETTINGS_ROBOT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "config/base/error.h"
-#include "config/base/text.h"
 #include "config/settings/settings.h"
-#include "config/settings/yaml.h"
 
 #define ROBOT_BUSES_MAX 64
 #define ROBOT_ROLES_MAX 8 /* buses of one device, as in its state message */
@@ -128,5 +120,3 @@ struct robot_joints {
 /* The tables behind the file, for those who document or test it. */
 extern const struct settings_row robot_rows[], robot_bus_rows[], robot_device_rows[], robot_limits_rows[],
 	robot_joints_rows[], robot_body_rows[];
-
-#endif

@@ -1,6 +1,4 @@
 /* robot_tables.c: the keys of the robot file. */
-#include <string.h>
-
 #include "config/settings/robot.h"
 
 #define HEX "0123456789ABCDEFabcdef"

@@ -1,9 +1,4 @@
 /* settings.c: every setting is a row of a table, and nowhere else. */
-#include <errno.h>
-#include <string.h>
-
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 #include "config/settings/settings_value.h"
 
 #define GIVEN_MAX 64 /* bits of settings.given */

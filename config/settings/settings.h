@@ -25,16 +25,12 @@
  *	robot.yaml:12: torque_limti: unknown setting; did you mean torque_limit?
  *	robot.yaml:9: tick: "fast" is not a duration such as 5ms
  *	--set: current: 900 is above the maximum 49 A
+ *
+ * Offered to other folders:
+ *	options.h program.h robot.h yaml.h
  */
-#ifndef CONFIG_SETTINGS_SETTINGS_H
-#define CONFIG_SETTINGS_SETTINGS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include "config/base/error.h"
 #include "config/settings/yaml.h"
 
 enum settings_type {
@@ -170,5 +166,3 @@ int settings_text(const struct settings *settings, const char *key, char *text, 
 
 /* A table for people, 100 columns wide: key, default (value, once something is given), unit, range, help. */
 void settings_print(const struct settings *settings, FILE *to);
-
-#endif

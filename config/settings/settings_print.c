@@ -1,7 +1,4 @@
 /* settings_print.c: values as text, and the table that people read. */
-#include <string.h>
-
-#include "config/base/text.h"
 #include "config/settings/settings_value.h"
 
 static void number_text(const struct settings_row *row, const void *place, char text[TEXT_VALUE_MAX])

@@ -1,8 +1,4 @@
 /* settings_value.c: one value of one row, in and out of its place. */
-#include <errno.h>
-#include <string.h>
-
-#include "config/base/text.h"
 #include "config/settings/settings_value.h"
 
 #define JOINED_MAX 2048 /* bytes of a list that becomes one text; the place of a row may be smaller */

@@ -1,6 +1,5 @@
 /* settings_value.h: private to config: one value of one row, in and out of its place. */
-#ifndef CONFIG_SETTINGS_SETTINGS_VALUE_H
-#define CONFIG_SETTINGS_SETTINGS_VALUE_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -36,5 +35,3 @@ void wrap_pad(FILE *to, int *at, int column);
 
 /* The words of text and a newline; the first stands at column at, further lines begin at column indent. */
 void wrap_text(FILE *to, const char *text, int at, int indent);
-
-#endif

@@ -1,12 +1,4 @@
 /* yaml.c: opening, closing and asking a document. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/read_files.h"
-#include "config/base/text.h"
-#include "config/base/utf8.h"
 #include "config/settings/yaml_tree.h"
 
 /* ---- what JSON writes differently ---- */

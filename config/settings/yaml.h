@@ -14,15 +14,9 @@
  *
  * libyaml's names begin with yaml_, too: mind yaml_free, yaml_strdup and other private ones that it exports.
  */
-#ifndef CONFIG_SETTINGS_YAML_H
-#define CONFIG_SETTINGS_YAML_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "config/base/arena.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define YAML_SIZE_MAX (1 << 20)
 #define YAML_DEPTH_MAX 32
@@ -82,5 +76,3 @@ const char *yaml_kind_name(const struct yaml_node *node);
 /* Adds "file:line: key: what"; of an entry without key, "file:line: what".  Returns -EINVAL. */
 int yaml_error(struct error_sink *errors, const struct yaml_node *node, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,10 +1,7 @@
 /* yaml_like.c: a document that says only in what it differs from another one. */
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "config/base/read_files.h"
 #include "config/settings/yaml_tree.h"
 
 #define LIKE_DEPTH_MAX 4 /* files, each like the next */

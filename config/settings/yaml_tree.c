@@ -1,7 +1,4 @@
 /* yaml_tree.c: libyaml's events, made a tree. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <yaml.h>
 
 #include "config/settings/yaml_tree.h"

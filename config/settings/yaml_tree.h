@@ -1,6 +1,5 @@
 /* yaml_tree.h: private to yaml*.c: a document and the reading of its text. */
-#ifndef CONFIG_SETTINGS_YAML_TREE_H
-#define CONFIG_SETTINGS_YAML_TREE_H
+#pragma once
 
 #include "config/settings/yaml.h"
 
@@ -13,5 +12,3 @@ struct yaml {
 
 /* Makes the tree of text, which is UTF-8 without control characters: doc->root.  0 or -errno with a line in errors. */
 int yaml_tree_read(struct yaml *doc, const char *text, size_t len, struct error_sink *errors);
-
-#endif

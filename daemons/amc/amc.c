@@ -1,7 +1,7 @@
 /* amc.c: the codec of AMC DigiFlex drives.  Checked: pure, covered. */
+#include "config/base/base.h"
 #include "daemons/amc/amc.h"
 
-#include <errno.h>
 #include <math.h>
 
 #define VELOCITY_SHIFT 131072.0 /* 2^17 */

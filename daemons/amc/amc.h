@@ -8,8 +8,7 @@
  * Values are of the joint, in SI units: counts_per_rad includes the gear, and is negative for a drive that counts
  * backwards; then currents change their sign, too.  Pure.
  */
-#ifndef AMC_H
-#define AMC_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -75,5 +74,3 @@ int amc_encode(struct frame *frame, uint32_t id, enum amc_mode mode, uint16_t co
 /* 0, or -EMSGSIZE. */
 int amc_decode(struct amc_sample *sample, const struct frame *frame, enum amc_layout layout,
 	       const struct amc_scale *scale);
-
-#endif

@@ -1,10 +1,7 @@
 /* amciod.c: drives AMC DigiFlex servo drives over CANopen; amciod(1), hw-docs/devices/amc.md. */
 #include "daemons/amc/amciod.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "can/canopen/eds.h"
 

@@ -7,8 +7,7 @@
  * A drive that is found enabled is taken over as it is: its set-up is read and compared, no NMT command is sent, and
  * no controlword but "enabled".  Any other drive is set up from pre-operational.
  */
-#ifndef AMCIOD_H
-#define AMCIOD_H
+#pragma once
 
 #include "can/canopen/cia402.h"
 #include "can/canopen/emcy.h"
@@ -124,5 +123,3 @@ enum drv_step amciod_start(void *self, struct drv *drv, const struct drv_orders 
 void amciod_tick(void *self, struct drv *drv, const struct drv_orders *orders);
 enum drv_step amciod_stop(void *self, struct drv *drv, const struct drv_orders *orders);
 int amciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
-
-#endif

@@ -1,10 +1,4 @@
 /* amciod_list.c: the setting `drives`. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/text.h"
 #include "daemons/amc/amciod_list.h"
 
 #define PIECE_MAX 64

@@ -5,13 +5,10 @@
  *
  * Pure; the caller resolves the names of buses.
  */
-#ifndef AMCIOD_LIST_H
-#define AMCIOD_LIST_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "channels/msg/types.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define AMCIOD_LIST_MAX 8
 #define AMCIOD_NODE_MAX 0x7F
@@ -38,5 +35,3 @@ struct amciod_list_buses {
 /* 0, or -EINVAL with one line. */
 int amciod_list_read(struct amciod_list *list, const char *text, const struct amciod_list_buses *buses,
 		     struct error_sink *errors);
-
-#endif

@@ -1,6 +1,5 @@
 /* amciod_settings.h: the settings of amciod, which the simulated drives read too. */
-#ifndef AMCIOD_SETTINGS_H
-#define AMCIOD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -87,5 +86,3 @@ static const struct settings_row amciod_settings_rows[] = {
 	AMCIOD_ROW(TEXT, "eds", eds, "", "data sheet of the drive: its objects are checked against this file"),
 	SETTINGS_END,
 };
-
-#endif

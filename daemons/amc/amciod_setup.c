@@ -1,7 +1,6 @@
 /* amciod_setup.c: a drive is found, set up or taken over, and watched, by SDO. */
 #include <math.h>
 
-#include "config/base/ns.h"
 #include "daemons/amc/amciod.h"
 
 #define STATUSWORD 0x6041

@@ -1,10 +1,6 @@
 /* amciod_turn.c: a tick: commands, faults, requests. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "config/base/text.h"
 #include "daemons/amc/amciod.h"
 
 #define RESET_NS 200000000	/* a fault that a reset has not ended by then stays */

@@ -1,8 +1,6 @@
 /* balance.c: currents of the wheels from the estimated state; see balance.h.  Checked: pure, covered. */
 #include <math.h>
-#include <stddef.h>
 
-#include "config/base/num.h"
 #include "daemons/balance/balance.h"
 
 #define QUIET_RAD_S 0.03

@@ -9,8 +9,7 @@
  * The motors never brake on a fault: without current a robot that leans rolls out from under itself, with locked wheels
  * it topples.
  */
-#ifndef DAEMONS_BALANCE_BALANCE_H
-#define DAEMONS_BALANCE_BALANCE_H
+#pragma once
 
 #include "daemons/balance/estimate.h"
 
@@ -53,5 +52,3 @@ bool balance_tick(struct balance *balance, const struct estimate_inputs *inputs,
 /* On request.  NULL, or why not. */
 const char *balance_stand(struct balance *balance);
 const char *balance_sit(struct balance *balance);
-
-#endif

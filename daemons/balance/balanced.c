@@ -2,10 +2,7 @@
  *
  * It has no bus: it reads imu, wheels and waist through libendplate and puts currents for the wheels, every tick.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/client/endplate.h"
 #include "daemons/balance/balanced_settings.h"

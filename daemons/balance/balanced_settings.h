@@ -1,6 +1,5 @@
 /* balanced_settings.h: the settings of balanced: its robot, how it weighs errors, and its limits. */
-#ifndef BALANCED_SETTINGS_H
-#define BALANCED_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 #include "daemons/balance/balance.h"
@@ -72,5 +71,3 @@ static const struct settings_row balanced_settings_rows[] = {
 	BALANCED_ROW(REAL, "fall_lean", fall_deg, "deg", "30", "1", "80", "no current beyond this lean"),
 	SETTINGS_END,
 };
-
-#endif

@@ -2,8 +2,6 @@
 #include "daemons/balance/control.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const control_words[] = { "stop", "move", "swing", NULL };
 

@@ -7,14 +7,10 @@
  *
  * Pure: times and measurements are arguments.
  */
-#ifndef CONTROL_H
-#define CONTROL_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/msg/types.h"
+#include "config/base/base.h"
 
 enum control_verb { CONTROL_STOP, CONTROL_MOVE, CONTROL_SWING };
 extern const char *const control_words[]; /* "stop", "move", "swing", NULL */
@@ -28,5 +24,3 @@ struct control_command {
 
 /* "1.2 0.3", the values behind the verb.  NULL, or the form that they should have. */
 const char *control_parse(struct control_command *command, enum control_verb verb, const char *values);
-
-#endif

@@ -6,8 +6,7 @@
  * therefore v^2 / 2a behind one that moves: for a joint found moving the motion begins that far ahead of it.  Begun at
  * the joint itself, it would make the ramp stop first.  Pure.
  */
-#ifndef CONTROL_MOTION_H
-#define CONTROL_MOTION_H
+#pragma once
 
 #include "daemons/balance/control.h"
 #include "daemons/balance/trapezoid.h"
@@ -36,5 +35,3 @@ static inline bool control_motion_is_on(const struct control_motion *m)
  * has ended once the joint is there, or has had its time. */
 bool control_motion_tick(struct control_motion *m, bool follows, double measured_rad, double measured_rad_s,
 			 int64_t now_ns);
-
-#endif

@@ -1,8 +1,5 @@
 /* controld.c: moves a joint along trajectories, by commands. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "daemons/balance/control_motion.h"
 #include "daemons/drv/drv_output.h"

@@ -1,7 +1,6 @@
 /* estimate.c: the state of the body from what its sensors measure; see estimate.h.  Checked: pure. */
 #include <math.h>
 
-#include "config/base/num.h"
 #include "daemons/balance/estimate.h"
 
 #define GRAVITY_M_S2 9.81

@@ -8,13 +8,10 @@
  *	waist	fresh up to 50 ms, carried on with its last rate; then it is taken to brake, since its modules stop by
  *		themselves.  A fresh angle that differs is approached within 100 ms.
  */
-#ifndef DAEMONS_BALANCE_ESTIMATE_H
-#define DAEMONS_BALANCE_ESTIMATE_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/msg/types.h"
+#include "config/base/base.h"
 #include "daemons/balance/gains.h"
 
 /* A measurement that was not seen before has is_new set; t_ns is when it was taken. */
@@ -72,5 +69,3 @@ void estimate_resume(struct estimate *estimate, const struct msg_balance_state *
 
 /* current_a: of each motor, as commanded in the tick before.  false: too little was measured so far. */
 bool estimate_tick(struct estimate *estimate, const struct estimate_inputs *inputs, double current_a, int64_t now_ns);
-
-#endif

@@ -1,9 +1,7 @@
 /* gains.c: the gains that suit a model; see gains.h.  Checked: pure. */
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
-#include "config/base/num.h"
+#include "config/base/base.h"
 #include "daemons/balance/gains.h"
 
 #define N 4

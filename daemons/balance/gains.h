@@ -6,8 +6,7 @@
  * regulator, current held during a tick).  All are positive: a robot that leans forward, or stands too far ahead,
  * drives forward first.  scripts/balance-gains computes the same numbers in another way, and prints them.
  */
-#ifndef DAEMONS_BALANCE_GAINS_H
-#define DAEMONS_BALANCE_GAINS_H
+#pragma once
 
 #include "daemons/balance/model.h"
 
@@ -34,5 +33,3 @@ void gains_fill(struct gains_table *table, const struct model *model, const stru
 /* Between two postures linear; beyond the ends those of the end. */
 struct gains gains_at(const struct gains_table *table, double waist_rad);
 struct model_linear gains_linear_at(const struct gains_table *table, double waist_rad);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * with the current of each of the two motors.  hw-docs/devices/krang-body.md derives the equations of motion.
  */
-#ifndef DAEMONS_BALANCE_MODEL_H
-#define DAEMONS_BALANCE_MODEL_H
+#pragma once
 
 struct model_part {
 	double kg, forward_m, up_m; /* mass, and where its centre is */
@@ -37,5 +36,3 @@ double model_lean(const struct model *model, double pitch_rad, double waist_rad)
 double model_lean_by_waist(const struct model *model, double pitch_rad, double waist_rad);
 
 struct model_linear model_linear(const struct model *model, double waist_rad);
-
-#endif

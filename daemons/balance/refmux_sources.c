@@ -1,9 +1,6 @@
 /* refmux_sources.c: the setting sources of refmuxd. */
+#include "config/base/base.h"
 #include "daemons/drv/refmux.h"
-
-#include <string.h>
-
-#include "config/base/text.h"
 
 static const char form[] = "1 to 8 names, each once, by priority: [joy:50ms, control]";
 

@@ -1,10 +1,7 @@
 /* refmuxd.c: several sources of references for one device. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/clock/vt_clock.h"
 #include "channels/msg/msg.h"
+#include "config/base/base.h"
 #include "daemons/drv/drv_output.h"
 #include "daemons/drv/refmux.h"
 

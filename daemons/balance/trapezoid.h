@@ -6,8 +6,7 @@
  * Velocity over time is a trapezoid: it accelerates, goes on at the limit, and brakes.  A short way is a triangle.
  * Begun while moving the wrong way, or too fast to stop in time, it turns round.  Pure.
  */
-#ifndef TRAPEZOID_H
-#define TRAPEZOID_H
+#pragma once
 
 struct trapezoid_limits {
 	double velocity_rad_s, acceleration_rad_s2; /* finite, above 0 */
@@ -27,5 +26,3 @@ void trapezoid_plan(struct trapezoid *t, double from_rad, double from_rad_s, dou
 		    const struct trapezoid_limits *limits);
 /* Where and how fast after_s after its begin; at rest at its end from total_s on. */
 void trapezoid_at(const struct trapezoid *t, double after_s, double *position_rad, double *velocity_rad_s);
-
-#endif

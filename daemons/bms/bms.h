@@ -1,9 +1,7 @@
 /* bms.h: thresholds of a battery, with hysteresis, and its cells.  Pure. */
-#ifndef BMS_H
-#define BMS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define BMS_CELLS_MAX 128
 
@@ -28,5 +26,3 @@ double bms_cell_v(const struct bms_cells *cells, unsigned int cell, int64_t now_
 /* Highest minus lowest of the known voltages, without load: they are not measured at the same time.  NaN: fewer than
  * two are known. */
 double bms_spread_v(const struct bms_cells *cells, int64_t now_ns);
-
-#endif

@@ -1,9 +1,6 @@
 /* bmsd.c: a battery: a Pylontech pack, and the cells that an Orion BMS broadcasts.  Each telegram is a message. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "config/base/ns.h"
 #include "daemons/bms/bms.h"
 #include "daemons/bms/bmsd_settings.h"
 #include "daemons/bms/orion.h"
@@ -11,7 +8,6 @@
 #include "daemons/drv/drv_missed.h"
 
 #define SILENT_PERIODS 3
-#define KELVIN 273.15
 /* An event ends so far from its threshold, so that a value near it does not raise one after the other. */
 #define CHARGE_BAND 0.03 /* of a full battery */
 #define TEMPERATURE_BAND_K 3.0

@@ -1,6 +1,5 @@
 /* bmsd_settings.h: the settings of bmsd, which the simulated pack reads too. */
-#ifndef BMSD_SETTINGS_H
-#define BMSD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -38,5 +37,3 @@ static const struct settings_row bmsd_settings_rows[] = {
 	BMSD_ROW(REAL, "voltage_low", voltage_low_v, "V", "0", "0", "1000", "event under-voltage below it; 0: none"),
 	SETTINGS_END,
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* orion.c: the codec of an Orion BMS's cell broadcast.  Checked: pure, covered. */
-#include <errno.h>
-
+#include "config/base/base.h"
 #include "daemons/bms/orion.h"
 
 #define VOLT_LSB 0.0001

@@ -1,6 +1,5 @@
 /* orion.h: the cell broadcast of an Orion BMS; see hw-docs/devices/bms.md.  Pure. */
-#ifndef ORION_H
-#define ORION_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -15,5 +14,3 @@ struct orion_cell {
 
 /* 0, or -EMSGSIZE: another length; -EBADMSG: the checksum does not match. */
 int orion_decode(struct orion_cell *cell, const struct frame *frame);
-
-#endif

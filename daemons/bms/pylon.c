@@ -1,10 +1,9 @@
 /* pylon.c: the codec of a Pylontech low-voltage pack.  Checked: pure, covered. */
 #include <math.h>
-#include <string.h>
 
+#include "config/base/base.h"
 #include "daemons/bms/pylon.h"
 
-#define KELVIN 273.15
 #define PERCENT_MAX 100
 #define FINE_PER_PERCENT 100
 

@@ -1,6 +1,5 @@
 /* pylon.h: the telegram of a Pylontech low-voltage pack; see hw-docs/devices/bms.md.  Pure. */
-#ifndef PYLON_H
-#define PYLON_H
+#pragma once
 
 #include "can/bus/frame.h"
 #include "channels/msg/types.h"
@@ -55,5 +54,3 @@ bool pylon_pause(struct pylon *pylon, int64_t now_ns, struct pylon_pack *pack);
 void pylon_forget(struct pylon *pylon);
 
 void pylon_encode_keep_alive(struct frame *frame);
-
-#endif

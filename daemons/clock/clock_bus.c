@@ -1,7 +1,5 @@
 /* clock_bus.c: see clock_bus.h. */
 #include <linux/can/error.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "can/bus/bits.h"
 #include "can/bus/frame_text.h"

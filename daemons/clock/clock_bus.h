@@ -1,6 +1,9 @@
-/* clock_bus.h: one bus of the robot, as its clock sees it: the clock frame, the load, what has become of it. */
-#ifndef CLOCK_BUS_H
-#define CLOCK_BUS_H
+/* clock_bus.h: one bus of the robot, as its clock sees it: the clock frame, the load, what has become of it.
+ *
+ * Offered to other folders:
+ *	clock_grid.h
+ */
+#pragma once
 
 #include "daemons/clock/clock_grid.h"
 #include "daemons/clock/load.h"
@@ -44,5 +47,3 @@ void clock_bus_report_skipped(const struct clock_grid *cycle, struct drv *drv);
 
 /* Its part of the message of the clock. */
 void clock_bus_fill(const struct clock_bus *bus, const struct drv *drv, unsigned int number, struct msg_clock_bus *to);
-
-#endif

@@ -6,11 +6,9 @@
  *
  * Pure: times are arguments.
  */
-#ifndef CLOCK_GRID_H
-#define CLOCK_GRID_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 /* The cycle that t_ns is in, and when it began. */
 uint64_t clock_grid_at(int64_t t_ns, int64_t period_ns);
@@ -52,5 +50,3 @@ bool clock_grid_came(struct clock_grid *c, uint64_t cycle, int64_t late_ns);
 
 bool clock_grid_ready(const struct clock_grid *c);
 bool clock_grid_too_slow(const struct clock_grid *c); /* in the last second that was counted */
-
-#endif

@@ -3,11 +3,7 @@
  * In each cycle: the clock frames first, then what has become of the buses, then the message of the channel clock.  It
  * waits for nothing that others send, so a bus that is dead or away only loses its own frames.
  */
-#include <errno.h>
-
 #include "daemons/clock/clock_bus.h"
-#include "daemons/clock/clock_grid.h"
-#include "daemons/drv/drv.h"
 
 struct hubo {
 	int64_t period_ns;

@@ -1,8 +1,6 @@
 /* load.c: see load.h. */
 #include "daemons/clock/load.h"
 
-#include <string.h>
-
 #define RING (LOAD_WINDOWS + 1)
 
 static uint32_t *window_bits(struct load *l, int64_t window)

@@ -8,10 +8,9 @@
  * Pure.  Bits are added up in windows of a tenth of a second, which is all that a frame costs here.  Frames that come
  * late (this process was held up) still find their own window.
  */
-#ifndef LOAD_H
-#define LOAD_H
+#pragma once
 
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define LOAD_WINDOW_NS 100000000
 #define LOAD_WINDOWS 10 /* a second */
@@ -31,5 +30,3 @@ void load_at(struct load *l, int64_t now_ns);
 double load_share(const struct load *l);
 /* In the busiest tenth of a second since the start. */
 double load_most(const struct load *l);
-
-#endif

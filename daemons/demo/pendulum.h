@@ -6,10 +6,9 @@
  *
  * Pure: times and states are arguments.  The same input gives the same bits.
  */
-#ifndef PENDULUM_H
-#define PENDULUM_H
+#pragma once
 
-#include <stdbool.h>
+#include "config/base/base.h"
 
 struct pendulum_body {
 	double mass_kg;	      /* a point at the end of the rod */
@@ -47,5 +46,3 @@ bool pendulum_is_near_top(const struct pendulum_body *body, const struct pendulu
 double pendulum_swing(const struct pendulum_body *body, const struct pendulum *p);
 double pendulum_balance(const struct pendulum_body *body, const struct pendulum *p);
 double pendulum_control(const struct pendulum_body *body, const struct pendulum *p);
-
-#endif

@@ -1,16 +1,10 @@
 /* pendulumctl.c: swings a pendulum up and balances it, and records every cycle.
  *
  * With --lockstep there is no process but this one: the simulation calls the controller, as simulators usually do. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/clock/clock.h"
 #include "channels/port/port.h"
-#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "daemons/demo/pendulum.h"
 #include "daemons/demo/work.h"

@@ -1,6 +1,5 @@
 /* pendulumsim.c: simulates a pendulum with a motor; an example of a simulator (simulator.h). */
 #include <math.h>
-#include <stdio.h>
 
 #include "config/settings/options.h"
 #include "daemons/demo/pendulum.h"

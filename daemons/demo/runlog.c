@@ -2,15 +2,10 @@
  *
  * It reads every message of its channels, so a line of the log is a ms of the body, whatever it was waiting for.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/ach/ach.h"
@@ -20,9 +15,7 @@
 #include "channels/msg/msg.h"
 #include "channels/port/notify.h"
 #include "channels/port/rpc.h"
-#include "config/base/exit.h"
-#include "config/base/json.h"
-#include "config/base/run.h"
+#include "config/base/base.h"
 #include "config/settings/options.h"
 
 #define PROGRAM "runlog"

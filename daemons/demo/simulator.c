@@ -1,10 +1,6 @@
 /* simulator.c: a simulated device with joints, as a process of a robot. */
 #include "daemons/demo/simulator.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
 #include "channels/port/notify.h"

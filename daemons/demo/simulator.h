@@ -12,13 +12,10 @@
  * controllers and tools work with it.  Time is that of channels/clock/clock.h: on achstart --virtual the robot's time
  * waits for the simulator, however long a step takes; otherwise a step that takes too long makes the simulation late.
  */
-#ifndef PENDULUM_SIMULATOR_H
-#define PENDULUM_SIMULATOR_H
-
-#include <stdint.h>
+#pragma once
 
 #include "channels/msg/msg.h"
-#include "config/base/exit.h"
+#include "config/base/base.h"
 
 struct simulator {
 	const char *program;
@@ -33,5 +30,3 @@ struct simulator {
 
 /* Steps every step_ns until SIGTERM or SIGINT.  Returns the exit status. */
 int simulator_run(const struct simulator *simulator, const char *name, int64_t step_ns);
-
-#endif

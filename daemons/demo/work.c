@@ -3,8 +3,6 @@
 
 #include <sys/resource.h>
 
-#include "config/base/ns.h"
-
 #define LOOPS 5000 /* some microseconds */
 #define MIX UINT64_C(0x9E3779B97F4A7C15)
 

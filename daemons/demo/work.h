@@ -1,10 +1,9 @@
 /* work.h: computing that costs a given processor time, for programs that play a slow one.
  *
  * The kernel says what was used, so a processor that becomes faster or slower meanwhile changes nothing. */
-#ifndef PENDULUM_WORK_H
-#define PENDULUM_WORK_H
+#pragma once
 
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct work {
 	int64_t mean_ns; /* of one piece; 0: nothing to do */
@@ -16,5 +15,3 @@ int64_t work_cost_ns(const struct work *work, uint64_t piece);
 
 void work_do(int64_t cost_ns);
 int64_t work_spent_ns(void); /* processor time of this process; to 1 us */
-
-#endif

@@ -1,16 +1,10 @@
 /* claim.c: one driver per device, and one writer per channel. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"
-#include "config/base/grow.h"
-#include "config/base/run.h"
 #include "daemons/drv/claim.h"
 #include "daemons/drv/claim_name.h"
 

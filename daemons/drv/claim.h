@@ -15,14 +15,8 @@
  * For one release channels and wires have such names, too, so that a version that knows no others is noticed.  One that
  * another user holds is a warning, the first of them only.
  */
-#ifndef DAEMONS_DRV_CLAIM_H
-#define DAEMONS_DRV_CLAIM_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-#include "config/base/error.h"
 #include "daemons/drv/claim_file.h"
 
 enum claim_place { CLAIM_CHANNELS, CLAIM_WIRES, CLAIM_PLACES };
@@ -54,5 +48,3 @@ int claim_channel(struct claim_set *set, const char *name, /* with its prefix */
 int claim_renew(struct claim_set *set, struct error_sink *errors);
 
 void claim_release(struct claim_set *set);
-
-#endif

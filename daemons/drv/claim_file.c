@@ -1,14 +1,9 @@
 /* claim_file.c: claims as locks on the bytes of a file. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/base/safe_path.h"
 #include "daemons/drv/claim_file.h"
 
 #define NAME_PREFIX ".endplate-claims-"

@@ -5,14 +5,11 @@
  * No other user can open the file, so none can take, or keep, a lock.  The kernel releases a lock when its holder ends,
  * however it ends.  Nothing is written to the file, and it is never removed: a lock on a removed file excludes no one.
  */
-#ifndef DAEMONS_DRV_CLAIM_FILE_H
-#define DAEMONS_DRV_CLAIM_FILE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define CLAIM_FILE_PATH_MAX 1024
 
@@ -26,5 +23,3 @@ bool claim_file_is_there(int fd, const char *path); /* not if it was removed or 
 uint64_t claim_file_hash(const char *text);
 off_t claim_file_byte(const char *name);
 int claim_file_lock(int fd, off_t at); /* 0, -EBUSY or another -errno */
-
-#endif

@@ -1,12 +1,11 @@
 /* claim_holder.h: which process holds a claim, as the kernel has it. */
-#ifndef DAEMONS_DRV_CLAIM_HOLDER_H
-#define DAEMONS_DRV_CLAIM_HOLDER_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
+
+#include "config/base/base.h"
 
 #define CLAIM_HOLDER_MAX 128
 #define CLAIM_HOLDER_UNKNOWN ((uid_t)-1)
@@ -26,5 +25,3 @@ struct claim_holder claim_holder_of_lock(int fd, off_t at);
 /* Returns who has bound a SOCK_SEQPACKET socket to that address.  sock_diag(7) knows, also if its queue is full or it
  * does not listen.  The process is known only if we may read its descriptors. */
 struct claim_holder claim_holder_of_socket(const struct sockaddr_un *address, socklen_t len);
-
-#endif

@@ -1,8 +1,4 @@
 /* claim_name.c: claims as listening abstract sockets. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "daemons/drv/claim_file.h"

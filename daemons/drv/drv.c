@@ -1,9 +1,5 @@
 /* drv.c: the program that every driver is, and its loop; see drv.h. */
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

@@ -21,9 +21,12 @@
  * and calls start or tick once.  Then it sends the frames that were put.  It publishes one state for each tick: as soon
  * as rx reports that the sample is complete, otherwise at the next tick, flagged partial.  A sensor that sends without
  * being asked publishes each sample (drv_publish, streams).
+ *
+ * Offered to other folders:
+ *	claim.h drv_missed.h drv_output.h drv_ref.h drv_tick.h drv_unheard.h mounting.h
+ *	mounting_settings.h paused_text.h realtime.h refmux.h setup_rows.h standby.h
  */
-#ifndef DRV_H
-#define DRV_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -326,5 +329,3 @@ void drv_reply(struct drv *drv, uint32_t handle, int result, const char *fmt, ..
 size_t drv_newest(struct drv *drv, unsigned int input, void *msg, size_t size);
 /* Header, flags and publication time are filled in, and the common block of a state. */
 void drv_put(struct drv *drv, unsigned int output, void *msg, int64_t now_ns);
-
-#endif

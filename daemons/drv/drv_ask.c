@@ -1,7 +1,6 @@
 /* drv_ask.c: which reply belongs to which request.  Checked: covered. */
+#include "config/base/base.h"
 #include "daemons/drv/drv_ask.h"
-
-#include <errno.h>
 
 #include "can/slots/slots.h"
 

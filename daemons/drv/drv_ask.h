@@ -26,8 +26,7 @@
  * Pure; no allocation.  drv_ask_reply looks at the requests of the questions of one received row only.  Times are
  * nanoseconds of CLOCK_MONOTONIC, those of frames when they were on the wire.
  */
-#ifndef DRV_ASK_H
-#define DRV_ASK_H
+#pragma once
 
 #include "can/bus/frame.h"
 #include "can/slots/pauses.h"
@@ -142,5 +141,3 @@ enum drv_ask_what drv_ask_due(struct drv_ask *a, int64_t now_ns, struct drv_ask_
 /* The next try was handed over; or refused: then it counts as a try that was not sent. */
 void drv_ask_again(struct drv_ask *a, unsigned int entry, bool handed, int64_t now_ns);
 int64_t drv_ask_next_ns(const struct drv_ask *a); /* when to call drv_ask_due; INT64_MAX: not yet */
-
-#endif

@@ -1,10 +1,4 @@
 /* drv_bus.c: one bus of a driver. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/bits.h"
 #include "can/bus/link.h"
 #include "daemons/drv/drv_bus.h"

@@ -2,8 +2,7 @@
  *
  * Rows are declared first (drv_bus_add_send, drv_bus_add_receive), then the bus is opened.
  */
-#ifndef DAEMONS_DRV_DRV_BUS_H
-#define DAEMONS_DRV_DRV_BUS_H
+#pragma once
 
 #include "can/slots/slots_bus.h"
 #include "daemons/drv/setup.h"
@@ -91,5 +90,3 @@ int64_t drv_bus_rest_ns(const struct drv_bus *bus, int64_t now_ns);
 
 bool drv_bus_is_dead(const struct drv_bus *bus);
 void drv_bus_fill(const struct drv_bus *bus, struct msg_bus *to); /* its part of the common block */
-
-#endif

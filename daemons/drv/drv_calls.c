@@ -1,8 +1,4 @@
 /* drv_calls.c: calls of a driver to the loop: frames, state, requests.  Checked: covered. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "daemons/drv/drv_inside.h"
 
 /* ---- rows ---- */

@@ -1,6 +1,4 @@
 /* drv_cycle.c: one cycle of the loop: frames that arrive, buses and lifecycle, the tick and the calls of the driver. */
-#include <errno.h>
-
 #include "daemons/drv/drv_inside.h"
 
 #define BATCH 32

@@ -1,8 +1,5 @@
 /* drv_declare.c: what a driver was given and what it declares, before anything is opened.  Checked: covered. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "can/bus/frame_text.h"
 #include "daemons/drv/drv_inside.h"

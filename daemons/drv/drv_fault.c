@@ -6,10 +6,6 @@
  *
  * Checked: covered.
  */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "daemons/drv/drv_inside.h"
 
 /* ---- declaring ---- */

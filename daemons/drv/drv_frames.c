@@ -3,9 +3,6 @@
  *
  * Checked: covered.
  */
-#include <string.h>
-
-#include "config/base/json.h"
 #include "daemons/drv/drv_inside.h"
 
 static const char *const classes[] = {

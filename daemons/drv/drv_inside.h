@@ -1,12 +1,10 @@
 /* drv_inside.h: the state of the loop, shared by its files. */
-#ifndef DRV_INSIDE_H
-#define DRV_INSIDE_H
+#pragma once
 
 #include "channels/clock/clock.h"
 #include "channels/estop/estop.h"
 #include "channels/port/notify.h"
 #include "channels/port/report.h"
-#include "config/base/hist.h"
 #include "daemons/drv/claim.h"
 #include "daemons/drv/drv_bus.h"
 #include "daemons/drv/drv_life.h"
@@ -269,5 +267,3 @@ void drv_frames_print(const struct drv *drv);
 
 /* Answers a request. */
 void drv_answer(struct drv *drv, struct msg_reply *reply, int result, const char *error, const char *value);
-
-#endif

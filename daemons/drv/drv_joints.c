@@ -1,8 +1,6 @@
 /* drv_joints.c: the command of each joint in a tick, from references and measurements.  Checked: covered. */
 #include <math.h>
-#include <string.h>
 
-#include "config/base/nearest.h"
 #include "daemons/drv/drv_inside.h"
 
 #define FRESH_TICKS 2	  /* an older sample begins no ramp */

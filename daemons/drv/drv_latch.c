@@ -1,9 +1,4 @@
 /* drv_latch.c: conditions that only a person may end.  Checked: covered. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "daemons/drv/drv_inside.h"
 
 #define HOMING_ENDS (MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED)

@@ -13,8 +13,7 @@
  *
  * and drv_life_next says what the state becomes.  A sensor is never disarmed, holding or homing.
  */
-#ifndef DRV_LIFE_H
-#define DRV_LIFE_H
+#pragma once
 
 #include "channels/msg/msg.h"
 
@@ -40,5 +39,3 @@ enum drv_life_event drv_life_event(const struct drv_life_now *now);
  * now) no reference is obeyed in it: one tick of holding comes before, in which ramps begin at what is measured.
  * STOPPING is for ever. */
 enum msg_life drv_life_next(enum msg_life state, enum drv_life_event event, bool sensor);
-
-#endif

@@ -1,9 +1,7 @@
 /* drv_missed.h: what a device has not said: silence, and losses. */
-#ifndef DAEMONS_DRV_DRV_MISSED_H
-#define DAEMONS_DRV_DRV_MISSED_H
+#pragma once
 
-#include "config/base/ns.h"
-#include "config/base/num.h"
+#include "config/base/base.h"
 #include "daemons/drv/drv.h"
 
 /* How long a device has been silent, in ms, if that is more than after_ns (1 ms or more); else 0.  It counts from
@@ -25,5 +23,3 @@ static inline bool drv_missed_more(uint32_t *noted, uint32_t count)
 	*noted = count;
 	return more;
 }
-
-#endif

@@ -1,12 +1,7 @@
 /* drv_open.c: claims, channels and buses, before the loop runs; and their end.  Checked: covered. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "config/base/boot_id.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/standby.h"
 

@@ -2,14 +2,9 @@
  *
  * Its settings say the name of the device, and that of the controller among the sources of a refmuxd, or none.
  */
-#ifndef DAEMONS_DRV_DRV_OUTPUT_H
-#define DAEMONS_DRV_DRV_OUTPUT_H
+#pragma once
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/num.h"
+#include "config/base/base.h"
 #include "daemons/drv/drv_unheard.h"
 
 #define DRV_OUTPUT_SILENT "silent" /* the fault */
@@ -80,5 +75,3 @@ static inline int drv_output_put(const struct drv_output *o, struct drv *drv, vo
 			  endplate_strerror(status));
 	return status;
 }
-
-#endif

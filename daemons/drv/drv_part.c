@@ -2,11 +2,6 @@
  *
  * NAME-ref and the references of the parts are sources of one refmux, the whole device first.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/refmux.h"
 

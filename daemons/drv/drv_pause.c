@@ -11,7 +11,6 @@
  *
  * Checked: covered.
  */
-#include "config/base/num.h"
 #include "daemons/drv/drv_inside.h"
 #include "daemons/drv/paused_text.h"
 

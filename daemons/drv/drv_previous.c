@@ -1,13 +1,9 @@
 /* drv_previous.c: the last state of the previous driver process of this device.  Checked: covered. */
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/base/run.h"
+#include "config/base/base.h"
 #include "daemons/drv/drv_previous.h"
 
 #define FILE_MAX 1024

@@ -10,8 +10,7 @@
  *
  * Lost means that nothing is known: every latch counts as set.
  */
-#ifndef DRV_PREVIOUS_H
-#define DRV_PREVIOUS_H
+#pragma once
 
 #include "channels/port/port.h"
 
@@ -56,5 +55,3 @@ struct drv_previous_file drv_previous_parse(const char *text, const uint64_t boo
 
 /* Reads the channel, from its oldest message on, and the file of the daemon `name`. */
 void drv_previous_read(struct drv_previous *previous, struct port *state, const char *name, const uint64_t boot[2]);
-
-#endif

@@ -1,6 +1,4 @@
 /* drv_publish.c: the state of a tick: what every state has, and when it is made and put. */
-#include <string.h>
-
 #include "daemons/drv/drv_inside.h"
 
 #define QUANTILE_NS 1000000000

@@ -1,6 +1,4 @@
 /* drv_question.c: a driver's questions to its device, between drv_ask.h and the driver.  Checked: covered. */
-#include <errno.h>
-
 #include "daemons/drv/drv_inside.h"
 
 _Static_assert(DRV_SENDS_MAX <= DRV_ASK_ROWS_MAX && DRV_RECEIVES_MAX <= DRV_ASK_ROWS_MAX, "every row has its place");

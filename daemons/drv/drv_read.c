@@ -1,7 +1,4 @@
 /* drv_read.c: reads the channels of a driver: e-stop, requests, reference, clock.  Checked: covered. */
-#include <errno.h>
-#include <stdio.h>
-
 #include "channels/clock/vt_clock.h"
 #include "daemons/drv/drv_inside.h"
 

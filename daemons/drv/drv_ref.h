@@ -26,8 +26,7 @@
  *
  * Last, for devices that take velocities, the tracking: drv_ref_track.
  */
-#ifndef DRV_REF_H
-#define DRV_REF_H
+#pragma once
 
 #include "channels/msg/ref.h"
 
@@ -140,5 +139,3 @@ double drv_ref_track(struct drv_ref_track *track, const struct drv_ref_joint *jo
 /* Velocity to 0 within the acceleration limit, wherever the joint is. */
 double drv_ref_track_stand(struct drv_ref_track *track, const struct drv_ref_limits *limits,
 			   const struct drv_ref_at *at);
-
-#endif

@@ -11,7 +11,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "config/base/num.h"
+#include "config/base/base.h"
 #include "daemons/drv/drv_ref.h"
 
 #define TICK_MIN_S 1e-9	  /* no time has passed */

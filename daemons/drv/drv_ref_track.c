@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "config/base/num.h"
+#include "config/base/base.h"
 #include "daemons/drv/drv_ref.h"
 
 /* By how much the velocity may change in dt_s; without a limit also when no time has passed. */

@@ -1,7 +1,5 @@
 /* drv_request.c: every request is answered exactly once.  Checked: covered. */
-#include <errno.h>
-#include <string.h>
-
+#include "config/base/base.h"
 #include "daemons/drv/drv_request.h"
 
 #define NONE DRV_REQUEST_KEPT

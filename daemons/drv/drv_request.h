@@ -4,8 +4,7 @@
  * are kept for the last DRV_REQUEST_KEPT of them.  Several may be under way; one of those may be of a verb that is done
  * alone.
  */
-#ifndef DRV_REQUEST_H
-#define DRV_REQUEST_H
+#pragma once
 
 #include "channels/msg/msg.h"
 
@@ -48,5 +47,3 @@ uint32_t drv_request_expired(struct drv_request *r, int64_t now_ns);
 /* Keeps the answer: result 0 or -errno, error the reason in words ("" or NULL: errno's), value what was asked for.
  * false: it was not under way, and nothing is to be put. */
 bool drv_request_done(struct drv_request *r, struct msg_reply *reply, int result, const char *error, const char *value);
-
-#endif

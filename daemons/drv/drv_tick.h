@@ -21,11 +21,9 @@
  *
  * Late: whole periods that have passed are skipped and counted, never made up for in a burst.
  */
-#ifndef DRV_TICK_H
-#define DRV_TICK_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define DRV_TICK_PERIOD_MIN_NS 100000	   /* 0.1 ms */
 #define DRV_TICK_PERIOD_MAX_NS 10000000000 /* 10 s */
@@ -86,5 +84,3 @@ bool drv_tick_due(struct drv_tick *t, int64_t now_ns, int64_t *late_ns, uint64_t
 
 /* The last tick was in free run, or what was seen last is two periods old by now. */
 bool drv_tick_freerun(const struct drv_tick *t, int64_t now_ns);
-
-#endif

@@ -1,8 +1,5 @@
 /* drv_tick_parse.c: a tick as people write it.  Checked: covered. */
-#include <string.h>
-
 #include "can/bus/frame.h"
-#include "config/base/text.h"
 #include "daemons/drv/drv_tick.h"
 
 #define CLOCK_NS 1000000 /* unless the robot file says otherwise */

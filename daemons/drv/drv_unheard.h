@@ -3,8 +3,7 @@
  * In a pause of this process nothing is heard, and that is no fault of the driver.  No reference follows a state that
  * is too old by the clock, whatever this says: that is what the doubts of the view are for.
  */
-#ifndef DAEMONS_DRV_DRV_UNHEARD_H
-#define DAEMONS_DRV_DRV_UNHEARD_H
+#pragma once
 
 #include "channels/client/endplate.h"
 #include "daemons/drv/drv.h"
@@ -16,5 +15,3 @@ static inline bool unheard(const struct drv *drv, const struct endplate_view *vi
 	return view->silent_ns == INT64_MAX ||
 	       view->silent_ns - drv_paused_ns(drv, DRV_CHANNEL, view->now_ns - view->silent_ns) > ENDPLATE_MAX_AGE_NS;
 }
-
-#endif

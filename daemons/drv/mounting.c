@@ -1,8 +1,8 @@
 /* mounting.c: how a sensor is mounted on the robot; see mounting.h.  Checked: pure, covered. */
+#include "config/base/base.h"
 #include "daemons/drv/mounting.h"
 
 #include <math.h>
-#include <string.h>
 
 static void multiply(double to[4], const double a[4], const double b[4])
 {

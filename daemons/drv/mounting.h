@@ -1,6 +1,5 @@
 /* mounting.h: how a sensor is mounted on the robot; mounting_settings.h has the setting.  Pure. */
-#ifndef MOUNTING_H
-#define MOUNTING_H
+#pragma once
 
 /* Begins as zeros, which is none: mounting_of makes one. */
 struct mounting {
@@ -13,5 +12,3 @@ struct mounting mounting_of(const double degrees[3]);
 void mounting_turn(const struct mounting *mounting, double v[3]);
 /* The sensor's orientation in the world, w x y z, becomes the robot's. */
 void mounting_orient(const struct mounting *mounting, double q[4]);
-
-#endif

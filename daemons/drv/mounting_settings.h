@@ -4,13 +4,10 @@
  *
  *	MOUNTING_SETTINGS_ROW(struct imud_settings, "the robot"),
  */
-#ifndef MOUNTING_SETTINGS_H
-#define MOUNTING_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
 #define MOUNTING_SETTINGS_ROW(type, where)                                                 \
 	SETTINGS_VECTOR("mounting", type, mounting_deg, "deg", "[0, 0, 0]", "-360", "360", \
 			"roll, pitch and yaw of the sensor in " where)
-
-#endif

@@ -1,8 +1,6 @@
 /* realtime.c: what a process with a fixed rate asks of the system. */
-#include <errno.h>
 #include <malloc.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "channels/clock/vt_clock.h"

@@ -1,12 +1,9 @@
 /* realtime.h: what a process with a fixed rate asks of the system, and what it says when the system refuses. */
-#ifndef DAEMONS_DRV_REALTIME_H
-#define DAEMONS_DRV_REALTIME_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 struct realtime {
 	int64_t priority; /* SCHED_FIFO 1 to 99; 0: as it is */
@@ -19,5 +16,3 @@ int realtime_schedule(pid_t pid, int policy, int priority);
 
 /* Before the loop.  How many things were refused, with a line each that says what it takes. */
 int realtime_enter(const struct realtime *want, struct error_sink *errors);
-
-#endif

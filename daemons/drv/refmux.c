@@ -1,8 +1,6 @@
 /* refmux.c: which source's reference counts.  Checked: pure, covered. */
 #include "daemons/drv/refmux.h"
 
-#include <string.h>
-
 void refmux_output(struct refmux *m, uint32_t incarnation, uint32_t count)
 {
 	if (incarnation == m->incarnation && count == m->count)

@@ -14,14 +14,10 @@
  *
  * Messages without joints have one author.
  */
-#ifndef REFMUX_H
-#define REFMUX_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/msg/types.h"
+#include "config/base/base.h"
 
 #define REFMUX_NONE (-1)
 #define REFMUX_SOURCES (MSG_SOURCES + 1) /* the parts of a device (drv_part.c), and the whole */
@@ -71,5 +67,3 @@ bool refmux_choose(struct refmux *mux, union refmux_ref *ref, int64_t now_ns, in
 
 /* Names and time-outs into mux, which may be NULL.  NULL, or the form that it should have. */
 const char *refmux_sources(struct refmux *mux, const char *text);
-
-#endif

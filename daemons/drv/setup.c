@@ -1,11 +1,4 @@
 /* setup.c: the input of a driver: command line, robot file, settings. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/nearest.h"
-#include "config/base/run.h"
 #include "config/settings/options.h"
 #include "daemons/drv/setup.h"
 #include "daemons/drv/setup_rows.h"

@@ -3,11 +3,8 @@
  *	pciod --name waist --config config/robots/waist.yaml --set tick=2ms
  *	pciod --name waist --bus wire:torso --set modules=15		(without a file)
  */
-#ifndef DAEMONS_DRV_SETUP_H
-#define DAEMONS_DRV_SETUP_H
+#pragma once
 
-#include "config/base/exit.h"
-#include "config/settings/robot.h"
 #include "daemons/drv/drv.h"
 #include "daemons/drv/drv_tick.h"
 #include "daemons/drv/realtime.h"
@@ -53,5 +50,3 @@ struct setup {
 /* SETUP_GO, or the exit status; what is wrong has been said on stderr. */
 int setup_read(struct setup *setup, const struct drv_driver *driver, int argc, char **argv);
 void setup_close(struct setup *setup);
-
-#endif

@@ -1,15 +1,11 @@
 /* standby.c: a driver that is started before it is needed. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/read_files.h"
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 

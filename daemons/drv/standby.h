@@ -5,10 +5,9 @@
  * stdin.  A text that ends with a zero, its place on the virtual clock or "", makes it the daemon, which spares the
  * time of exec, linking, reading and locking; the end of stdin, when achstart dies or does not need it, ends it.
  */
-#ifndef DAEMONS_DRV_STANDBY_H
-#define DAEMONS_DRV_STANDBY_H
+#pragma once
 
-#include <stdbool.h>
+#include "config/base/base.h"
 
 #define STANDBY "ENDPLATE_STANDBY" /* in the environment of a spare: its real-time priority once it is needed, or 0, */
 #define STANDBY_ON_CLOCK (-1)	   /* or this: it will be on a virtual clock */
@@ -24,5 +23,3 @@ void standby_begin(int argc, char **argv);
  * file that it has read was changed meanwhile, the program is run again from the beginning and this does not
  * return. */
 bool standby_wait(void);
-
-#endif

@@ -3,17 +3,14 @@
  * One driver runs in the first thread, as its program would.  Of several each has a thread with a loop of its own, and
  * this file is what they have in common: the end of the process, and the supervisor's one socket.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "channels/port/notify.h"
-#include "config/base/exit.h"
+#include "config/base/base.h"
 #include "config/settings/options.h"
 #include "daemons/drvhost/drvhost_load.h"
 

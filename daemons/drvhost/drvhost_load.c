@@ -1,18 +1,14 @@
 /* drvhost_load.c: a driver in a shared object: what is checked before its code runs. */
+#include "config/base/base.h"
 #include "daemons/drvhost/drvhost_load.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "config/base/read_files.h"
 
 /* ---- the file ---- */
 

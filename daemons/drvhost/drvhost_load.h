@@ -1,6 +1,5 @@
 /* drvhost_load.h: a driver in a shared object. */
-#ifndef DAEMONS_DRVHOST_DRVHOST_LOAD_H
-#define DAEMONS_DRVHOST_DRVHOST_LOAD_H
+#pragma once
 
 #include "daemons/drv/drv.h"
 
@@ -8,5 +7,3 @@
  * driver, which stays loaded; or NULL with a line in errors.  No code of a file that is refused has run, unless it
  * lacks a symbol. */
 const struct drv_driver *drvhost_load(const char *name, struct error_sink *errors);
-
-#endif

@@ -1,8 +1,7 @@
 /* example.c: the codec of the example device.  Checked: pure, covered. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
+#include "config/base/base.h"
 #include "daemons/example/example.h"
 
 int example_decode(struct example_state *state, const struct frame *frame, int64_t t_ns)

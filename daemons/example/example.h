@@ -1,6 +1,5 @@
 /* example.h: frames of the example device, a turntable; see hw-docs/devices/example.md.  Pure. */
-#ifndef EXAMPLE_H
-#define EXAMPLE_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -18,5 +17,3 @@ int example_decode(struct example_state *state, const struct frame *frame, int64
 
 /* 0, or -EDOM: not finite, -ERANGE: more than the frame can say. */
 int example_encode_turn(unsigned int node, double velocity_rad_s, struct frame *frame);
-
-#endif

@@ -1,7 +1,7 @@
 /* exampled.c: the smallest driver; hw-docs/guides/write-a-driver.md walks through it. */
-#include <errno.h>
 #include <math.h>
 
+#include "config/base/base.h"
 #include "daemons/drv/drv.h"
 #include "daemons/example/example.h"
 #include "daemons/example/exampled_settings.h"

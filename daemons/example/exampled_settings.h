@@ -1,6 +1,5 @@
 /* exampled_settings.h: the settings of exampled, which the simulated turntable reads too. */
-#ifndef EXAMPLED_SETTINGS_H
-#define EXAMPLED_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -12,5 +11,3 @@ static const struct settings_row exampled_settings_rows[] = {
 	SETTINGS_INT("node", struct exampled_settings, node, "", "1", "1", "15", "the turntable's number"),
 	SETTINGS_END,
 };
-
-#endif

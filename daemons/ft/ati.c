@@ -1,8 +1,7 @@
 /* ati.c: the codec of an ATI Net CAN OEM force/torque sensor.  Checked: pure, covered. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
+#include "config/base/base.h"
 #include "daemons/ft/ati.h"
 
 #define G_M_S2 9.80665

@@ -1,6 +1,5 @@
 /* ati.h: frames of an ATI Net CAN OEM force/torque sensor; see hw-docs/devices/ati.md.  Pure. */
-#ifndef ATI_H
-#define ATI_H
+#pragma once
 
 #include "can/bus/frame.h"
 #include "daemons/drv/mounting.h"
@@ -89,5 +88,3 @@ void ati_mount(const struct mounting *mounting, struct ati_wrench *wrench);
 struct ati_wrench ati_weight(double mass_kg, const double center_m[3], const double direction[3]);
 /* a + factor * b */
 struct ati_wrench ati_add(const struct ati_wrench *a, double factor, const struct ati_wrench *b);
-
-#endif

@@ -1,9 +1,7 @@
 /* ftd.c: drives an ATI Net CAN OEM force/torque sensor, which is asked for every sample. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "config/base/base.h"
 #include "daemons/drv/drv_missed.h"
 #include "daemons/ft/ati.h"
 #include "daemons/ft/ftd_settings.h"

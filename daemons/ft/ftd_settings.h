@@ -1,6 +1,5 @@
 /* ftd_settings.h: the settings of ftd, which the simulated sensor reads too. */
-#ifndef FTD_SETTINGS_H
-#define FTD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 #include "daemons/drv/mounting_settings.h"
@@ -50,5 +49,3 @@ static const struct settings_row ftd_settings_rows[] = {
 		"from a reset until something is sent to the sensor"),
 	SETTINGS_END,
 };
-
-#endif

@@ -1,7 +1,5 @@
 /* gauge.c: the codec of the example force gauge.  Checked: pure, covered. */
-#include <errno.h>
-#include <string.h>
-
+#include "config/base/base.h"
 #include "daemons/gauge/gauge.h"
 
 void gauge_encode_ask(unsigned int node, enum gauge_what what, uint8_t index, struct frame *frame)

@@ -1,6 +1,5 @@
 /* gauge.h: frames of the example force gauge; see hw-docs/devices/gauge.md.  Pure. */
-#ifndef GAUGE_H
-#define GAUGE_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -37,5 +36,3 @@ void gauge_encode_ask(unsigned int node, enum gauge_what what, uint8_t index, st
 /* 0, or -EMSGSIZE: not of this length; -EREMOTEIO: it refused, and reply->error says why. */
 int gauge_decode_reply(struct gauge_reply *reply, const struct frame *frame);
 int gauge_decode_sample(struct gauge_sample *sample, const struct frame *frame, int64_t t_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* gauged.c: a sensor that is asked and then streams; hw-docs/guides/write-a-driver.md walks through it. */
-#include <errno.h>
-
+#include "config/base/base.h"
 #include "daemons/drv/drv.h"
 #include "daemons/gauge/gauge.h"
 #include "daemons/gauge/gauged_settings.h"

@@ -1,6 +1,5 @@
 /* gauged_settings.h: the settings of gauged, which the simulated gauge reads too. */
-#ifndef GAUGED_SETTINGS_H
-#define GAUGED_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -12,5 +11,3 @@ static const struct settings_row gauged_settings_rows[] = {
 	SETTINGS_INT("node", struct gauged_settings, node, "", "1", "1", "15", "the gauge's number"),
 	SETTINGS_END,
 };
-
-#endif

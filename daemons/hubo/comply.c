@@ -1,9 +1,7 @@
 /* comply.c: the law of a compliant joint.  Checked: pure, covered. */
 #include "daemons/hubo/comply.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 const char *const comply_names[COMPLY_GAINS] = {
 	[COMPLY_KP] = "comply-kp",

@@ -5,10 +5,9 @@
  * Positive pushes towards greater positions.  Gains are numbers in hubo-ach's units: kp %/rad, kd % s/rad, pwm %,
  * grav %: what carries the weight of the limb.
  */
-#ifndef HUBO_COMPLY_H
-#define HUBO_COMPLY_H
+#pragma once
 
-#include <stdint.h>
+#include "config/base/base.h"
 
 enum comply_gain { COMPLY_KP, COMPLY_KD, COMPLY_PWM, COMPLY_GRAV, COMPLY_GAINS };
 extern const char *const comply_names[COMPLY_GAINS]; /* comply-kp ... */
@@ -27,5 +26,3 @@ struct comply_at {
 };
 /* In permille.  0, or -EINVAL: something is not finite; then *permille is 0. */
 int comply_duty(int32_t *permille, const double gains[COMPLY_GAINS], const struct comply_at *at);
-
-#endif

@@ -1,9 +1,4 @@
 /* hubo-legacyd.c: lets clients of hubo-ach move and see a Hubo that hubod drives. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "channels/ach/ach.h"
 #include "channels/client/endplate.h"
 #include "channels/msg/msg.h"

@@ -1,16 +1,7 @@
 /* hubo_table.c: reads Hubo's joint table, sensor table and home file. */
 #include "daemons/hubo/hubo_table.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/nearest.h"
-#include "config/base/read_files.h"
-#include "config/base/text.h"
 
 #define WORDS_MAX 20
 #define WORD_MAX 32

@@ -17,15 +17,13 @@
  *
  *	if (hubo_table_read(&table, "hubo.joints", "hubo.sensors", "hubo.home", &errors))
  *		return 100;
+ *
+ * Offered to other folders:
+ *	jmc.h
  */
-#ifndef DAEMONS_HUBO_HUBO_TABLE_H
-#define DAEMONS_HUBO_HUBO_TABLE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "config/base/error.h"
+#include "config/base/base.h"
 #include "config/settings/robot.h"
 
 #define HUBO_JOINTS 42	   /* places of upstream's arrays; 18 and 25 are unused */
@@ -130,5 +128,3 @@ int hubo_table_read(struct hubo_table *table, const char *joints, const char *se
  * that is like another one takes its tables over, too.  A name that is not the setting's, or without a device, comes
  * from the command line.  0 or -ENAMETOOLONG. */
 int hubo_table_path_of(char *path, size_t size, const struct robot_device *device, const char *key, const char *name);
-
-#endif

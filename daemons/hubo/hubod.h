@@ -1,6 +1,5 @@
 /* hubod.h: what the files of hubod share. */
-#ifndef HUBOD_H
-#define HUBOD_H
+#pragma once
 
 #include "daemons/clock/clock_bus.h"
 #include "daemons/clock/clock_grid.h"
@@ -265,5 +264,3 @@ void hubod_board_param_took(struct hubod *h, int joint, uint16_t letters, const 
 void hubod_board_param_changed(struct hubod *h, unsigned int board, enum jmc_command command, unsigned int motor);
 void hubod_board_param_forget(struct hubod *h, unsigned int board);
 void hubod_board_param_put(struct hubod *h, struct drv *drv, int64_t now_ns); /* in each cycle */
-
-#endif

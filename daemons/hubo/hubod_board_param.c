@@ -3,8 +3,6 @@
  * Of a number that was never read, that a command may have changed since, or whose board was silent, nothing is known.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/msg/msg.h"
 #include "daemons/hubo/hubod.h"

@@ -8,10 +8,8 @@
  *	compliant	a duty in each cycle
  *	returning	control is switched on, by which a board holds where it is; until that was on the wire
  */
-#include <errno.h>
 #include <math.h>
 
-#include "config/base/text.h"
 #include "daemons/hubo/hubod.h"
 
 #define HOLDS 3		/* control on: the board may miss one such frame */

@@ -1,8 +1,5 @@
 /* hubod_declare.c: boards, joints and frames from the tables. */
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "daemons/hubo/hubod.h"
 

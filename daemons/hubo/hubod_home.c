@@ -1,8 +1,5 @@
 /* hubod_home.c: homing, stage by stage. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "daemons/hubo/hubod.h"
 

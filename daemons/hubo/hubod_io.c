@@ -1,6 +1,5 @@
 /* hubod_io.c: what the boards reply, and what is published of it. */
 #include <math.h>
-#include <string.h>
 
 #include "channels/clock/clock.h"
 #include "daemons/hubo/hubod.h"

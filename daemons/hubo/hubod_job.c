@@ -1,9 +1,4 @@
 /* hubod_job.c: requests: commands to boards and sensors. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/text.h"
 #include "daemons/hubo/hubod.h"
 
 const struct drv_verb hubod_verbs[] = {

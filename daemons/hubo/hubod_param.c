@@ -3,11 +3,6 @@
  *
  * A parameter has the identifier of a current: a board is asked for one of them at a time.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "daemons/hubo/hubod.h"
 
 #define TRIES 5

@@ -1,6 +1,5 @@
 /* hubod_ref.c: the references of a cycle, board by board, and what the driver before this one left to be stopped. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/hubo/hubod.h"
 

@@ -1,6 +1,5 @@
 /* hubod_settings.h: the settings of hubod, some of which the simulated boards read too. */
-#ifndef HUBOD_SETTINGS_H
-#define HUBOD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -67,5 +66,3 @@ static const struct settings_row hubod_settings_rows[] = {
 	SETTINGS_END,
 };
 #undef HUBOD_ROW
-
-#endif

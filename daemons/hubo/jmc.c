@@ -1,8 +1,7 @@
 /* jmc.c: references and commands to Hubo's boards.  Checked: pure, covered. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
+#include "config/base/base.h"
 #include "daemons/hubo/jmc.h"
 
 #define NECK_BOARD 0x22u

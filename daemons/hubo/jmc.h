@@ -3,8 +3,7 @@
  * Positions are encoder counts here: what a count is, the joint table says.  Little endian; references are
  * sign-magnitude, everything else is two's complement.
  */
-#ifndef JMC_H
-#define JMC_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -191,5 +190,3 @@ struct jmc_parameter_about {
 struct jmc_parameter_about jmc_parameter_about(unsigned int parameter);
 int jmc_parameter_find(const char *name); /* -1: there is none */
 int64_t jmc_parameter_value(const struct jmc_parameters *parameters, unsigned int parameter);
-
-#endif

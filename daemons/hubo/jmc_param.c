@@ -1,7 +1,5 @@
 /* jmc_param.c: parameters of a joint board by name.  Checked: pure, covered. */
-#include <stddef.h>
-#include <string.h>
-
+#include "config/base/base.h"
 #include "daemons/hubo/jmc.h"
 
 #define AT(letter, byte) (8 * ((letter) - 'A') + (byte))

@@ -1,8 +1,7 @@
 /* jmc_reply.c: what Hubo's boards reply.  Checked: pure, covered. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
+#include "config/base/base.h"
 #include "daemons/hubo/jmc.h"
 
 static int16_t i16(const uint8_t *bytes)

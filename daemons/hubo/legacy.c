@@ -1,11 +1,9 @@
 /* legacy.c: the reference and state structs of hubo-ach.  Checked: covered. */
 #include "daemons/hubo/legacy.h"
 
-#include <errno.h>
 #include <math.h>
 
 #define FILTER_S 0.2 /* hubo-ach: (39 f + r) / 40 every 5 ms */
-#define KELVIN 273.15
 #define LEGACY_FLAGS 16
 
 /* ---- references ---- */

@@ -2,12 +2,7 @@
  *
  * hw-docs/devices/hubo-legacy.md has both layouts.  They are packed, have no version, and are known by their size.
  */
-#ifndef HUBO_LEGACY_H
-#define HUBO_LEGACY_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/msg/types.h"
 #include "daemons/hubo/hubo_table.h"
@@ -74,5 +69,3 @@ void legacy_joints(struct legacy_state *to, const struct msg_joint_state *from, 
 void legacy_force(struct legacy_state *to, unsigned int sensor, const struct msg_ft *from);
 void legacy_incline(struct legacy_state *to, unsigned int which, const struct msg_imu *from); /* of imu */
 void legacy_power(struct legacy_state *to, const struct msg_battery *from);
-
-#endif

@@ -1,6 +1,5 @@
 /* dmu.c: the codec of a Silicon Sensing DMU.  Checked: pure, covered. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/imu/dmu.h"
 

@@ -1,6 +1,5 @@
 /* dmu.h: frames of a Silicon Sensing DMU, and its stream; see hw-docs/devices/imu.md.  Pure. */
-#ifndef DMU_H
-#define DMU_H
+#pragma once
 
 #include "can/bus/frame.h"
 #include "daemons/imu/imu.h"
@@ -53,5 +52,3 @@ bool dmu_stream_heard(struct dmu_stream *stream, int64_t t_ns);
 void dmu_stream_sent(struct dmu_stream *stream, int64_t t_ns);
 /* It streams. */
 void dmu_stream_steady(struct dmu_stream *stream);
-
-#endif

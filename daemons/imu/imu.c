@@ -1,6 +1,4 @@
 /* imu.c: a sample of an inertial sensor, mounted.  Checked: pure, covered. */
-#include <string.h>
-
 #include "daemons/imu/imu.h"
 
 void imu_mount(const struct mounting *mounting, struct imu_sample *sample)

@@ -1,10 +1,7 @@
 /* imu.h: a sample of an inertial sensor, also as it is mounted; see hw-docs/devices/imu.md.  Pure. */
-#ifndef IMU_H
-#define IMU_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "config/base/base.h"
 #include "daemons/drv/mounting.h"
 
 /* In the sensor's axes as a codec decodes it; imu_mount turns it into the robot's. */
@@ -29,5 +26,3 @@ void imu_mount(const struct mounting *mounting, struct imu_sample *sample);
 
 /* Each value is as it was: a sensor that measures has noise, so that this does not last. */
 bool imu_same(const struct imu_sample *a, const struct imu_sample *b);
-
-#endif

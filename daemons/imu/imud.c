@@ -1,7 +1,5 @@
 /* imud.c: inertial sensors that stream: a Silicon Sensing DMU or an Xsens MTi.  Each sample is a message. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "daemons/drv/drv_missed.h"
 #include "daemons/imu/dmu.h"

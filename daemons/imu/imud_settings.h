@@ -1,6 +1,5 @@
 /* imud_settings.h: the settings of imud, which the simulated sensors read too. */
-#ifndef IMUD_SETTINGS_H
-#define IMUD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 #include "daemons/drv/mounting_settings.h"
@@ -39,5 +38,3 @@ static const struct settings_row imud_settings_rows[] = {
 	IMUD_ROW(BOOL, "orientation", orientation, "no", "mti: a sample waits for its quaternion"),
 	SETTINGS_END,
 };
-
-#endif

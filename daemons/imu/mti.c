@@ -1,6 +1,5 @@
 /* mti.c: the codec of an Xsens MTi.  Checked: pure, covered. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/imu/mti.h"
 

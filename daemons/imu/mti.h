@@ -1,6 +1,5 @@
 /* mti.h: frames of an Xsens MTi on CAN; see hw-docs/devices/imu.md.  Pure. */
-#ifndef MTI_H
-#define MTI_H
+#pragma once
 
 #include "can/bus/frame.h"
 #include "daemons/imu/imu.h"
@@ -40,5 +39,3 @@ struct mti {
 
 /* A frame of one of the identifiers from time to temperature.  true: with it the sample is complete. */
 bool mti_take(struct mti *mti, const struct frame *frame, int64_t t_ns, struct imu_sample *sample);
-
-#endif

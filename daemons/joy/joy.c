@@ -3,9 +3,6 @@
 
 #include <linux/input-event-codes.h>
 #include <math.h>
-#include <string.h>
-
-#include "config/base/num.h"
 
 /* ---- the hold ---- */
 

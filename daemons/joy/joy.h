@@ -13,11 +13,9 @@
  * A command needs the dead-man switch.  Pressing it while the joystick is there begins a hold; releasing it, unplugging
  * the joystick, lost events, a gap between two polls and idle time end it, and then the switch has to be pressed again.
  */
-#ifndef JOY_H
-#define JOY_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define JOY_AXES_MAX 8
 #define JOY_NO_BUTTON 0 /* KEY_RESERVED */
@@ -65,5 +63,3 @@ void joy_poll(struct joy *joy, int64_t now_ns);
 enum joy_state joy_command(const struct joy *joy, double value[JOY_AXES_MAX]);
 /* The stop button is pressed, or was since the last call. */
 bool joy_stop_asked(struct joy *joy);
-
-#endif

@@ -1,15 +1,10 @@
 /* joy_device.c: events of a joystick, through libevdev or from a file. */
 #include "daemons/joy/joy_device.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <libevdev/libevdev.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "config/base/ns.h"
 
 #define FILE_PREFIX "file:"
 #define FILE_RANGE 32767

@@ -7,8 +7,7 @@
  * that they had.  If PATH is a FIFO, they come when they are written, and the joystick is there while a writer is.  Its
  * axes have the range -32767 to 32767.
  */
-#ifndef JOY_DEVICE_H
-#define JOY_DEVICE_H
+#pragma once
 
 #include "daemons/joy/joy.h"
 
@@ -22,5 +21,3 @@ void joy_device_close(struct joy_device *device); /* NULL is allowed */
 
 /* The number of a code: of ABS_Y for EV_ABS, of BTN_TL for EV_KEY; -1: there is none of that name. */
 int joy_device_code(unsigned int type, const char *name);
-
-#endif

@@ -1,10 +1,6 @@
 /* joyd.c: a joystick as a source of references, with a dead-man switch and a stop button. */
-#include <errno.h>
 #include <linux/input-event-codes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "daemons/drv/drv_output.h"
 #include "daemons/joy/joy_device.h"

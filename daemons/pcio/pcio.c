@@ -1,9 +1,8 @@
 /* pcio.c: the codec; see pcio.h and hw-docs/devices/powercube.md.  Checked: pure, covered. */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
+#include "config/base/base.h"
 #include "daemons/pcio/pcio.h"
 
 #define MODULE_MASK 0x1Fu

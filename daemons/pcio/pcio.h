@@ -18,8 +18,7 @@
  *	-EMSGSIZE	known, but not of this length
  * and leave what they would have written as it was.
  */
-#ifndef PCIO_H
-#define PCIO_H
+#pragma once
 
 #include "can/slots/slots.h"
 
@@ -252,5 +251,3 @@ struct pcio_send_row {
 	bool shared;   /* by all drivers on the bus: one row, not one for each module */
 };
 extern const struct pcio_send_row pcio_send_rows[PCIO_SENDS];
-
-#endif

@@ -1,8 +1,4 @@
 /* pciod.c: drives Schunk PowerCube, PRL and LWA3 modules; pciod(1), hw-docs/devices/powercube.md. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "config/settings/robot.h"
 #include "daemons/pcio/pciod.h"
 #include "daemons/pcio/pciod_list.h"

@@ -13,8 +13,7 @@
  * pciod_list.c		the setting modules
  * pcio.c		the codec
  */
-#ifndef PCIOD_H
-#define PCIOD_H
+#pragma once
 
 #include "daemons/pcio/pciod_home.h"
 #include "daemons/pcio/pciod_module.h"
@@ -91,5 +90,3 @@ int64_t pciod_fill(void *self, struct drv *drv, void *state, int64_t now_ns);
 int pciod_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request, int64_t now_ns);
 int pciod_cancel(void *self, struct drv *drv, uint32_t handle, int why);
 void pciod_job_step(struct pciod *p, struct drv *drv, const struct drv_orders *orders);
-
-#endif

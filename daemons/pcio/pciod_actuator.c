@@ -1,8 +1,6 @@
 /* pciod_actuator.c: the life of a module.  Checked: covered. */
 #include "daemons/pcio/pciod_actuator.h"
 
-#include <string.h>
-
 #include "channels/msg/types.h"
 
 #define REST_NS 1000000000	 /* longest wait for a halted device to come to rest before its reset */

@@ -17,8 +17,7 @@
  *
  * Pure.  Times are nanoseconds of CLOCK_MONOTONIC, and greater than 0.
  */
-#ifndef PCIOD_ACTUATOR_H
-#define PCIOD_ACTUATOR_H
+#pragma once
 
 #include "daemons/pcio/pciod_actuator_table.h"
 
@@ -113,5 +112,3 @@ void pciod_actuator_latch(struct pciod_actuator *a, bool well, bool wrong);
 /* A person asks to end what is latched: it ends when a word confirms it.  wrong: as above, cleared with it. */
 void pciod_actuator_clear(struct pciod_actuator *a, bool wrong, int64_t now_ns);
 bool pciod_actuator_clearable(const struct pciod_actuator *a); /* is there anything to clear? */
-
-#endif

@@ -1,6 +1,4 @@
 /* pciod_actuator_table.c: the life of an actuator: one table, state x event.  Checked: covered. */
-#include <stddef.h>
-
 #include "daemons/pcio/pciod_actuator_table.h"
 
 #define STATE_BIT(NAME, name) NAME = 1u << PCIOD_ACTUATOR_##NAME,

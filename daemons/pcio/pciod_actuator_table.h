@@ -15,11 +15,9 @@
  * The table holds what was done and what is waited for; pciod_actuator.c makes events of measurements, times and the
  * driver's goals.  Pure.
  */
-#ifndef PCIOD_ACTUATOR_TABLE_H
-#define PCIOD_ACTUATOR_TABLE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 /* S(NAME, "name"), E(NAME, "name") */
 #define PCIOD_ACTUATOR_STATES(S)                                                                   \
@@ -117,5 +115,3 @@ const struct pciod_actuator_row *pciod_actuator_row(enum pciod_actuator_state st
 
 /* Bits of enum pciod_actuator_state. */
 extern const uint32_t pciod_actuator_silent_states, pciod_actuator_reset_states, pciod_actuator_home_states;
-
-#endif

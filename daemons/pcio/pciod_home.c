@@ -1,7 +1,6 @@
 /* pciod_home.c: a request that homes modules, one after the other.  Checked: covered. */
+#include "config/base/base.h"
 #include "daemons/pcio/pciod_home.h"
-
-#include <errno.h>
 
 _Static_assert(MSG_JOINTS <= 64, "a bit for each joint");
 

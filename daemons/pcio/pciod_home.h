@@ -13,8 +13,7 @@
  * It ends with an error when the driver is asked to stop, when the level is raised, when a module fails, and when one
  * takes too long.  Pure.
  */
-#ifndef PCIOD_HOME_H
-#define PCIOD_HOME_H
+#pragma once
 
 #include "daemons/drv/drv.h"
 
@@ -38,5 +37,3 @@ bool pciod_home_next(struct pciod_home *home);
 /* DRV_LATER: it runs; 0: the joint is done; or -errno and why: the request is over. */
 int pciod_home_step(struct pciod_home *home, const struct drv_orders *orders, const struct pciod_home_how *how,
 		    const char **why);
-
-#endif

@@ -1,7 +1,5 @@
 /* pciod_io.c: what arrives from the modules, and what is published of it. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "daemons/pcio/pciod.h"
 

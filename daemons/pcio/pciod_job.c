@@ -1,8 +1,4 @@
 /* pciod_job.c: requests that take longer than a tick: home, clear, reset.  One at a time. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "daemons/pcio/pciod.h"
 
 #define CLEAR_S 2

@@ -1,10 +1,6 @@
 /* pciod_list.c: the setting `modules`. */
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "config/base/text.h"
 #include "daemons/pcio/pcio.h"
 #include "daemons/pcio/pciod_list.h"
 

@@ -7,11 +7,10 @@
  *
  * Pure; a function of the caller resolves the names of buses.
  */
-#ifndef PCIOD_LIST_H
-#define PCIOD_LIST_H
+#pragma once
 
 #include "channels/msg/types.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 struct pciod_list_item {
 	unsigned int bus;
@@ -35,5 +34,3 @@ struct pciod_list_buses {
 /* 0, or -EINVAL with one line. */
 int pciod_list_read(struct pciod_list *list, const char *text, const struct pciod_list_buses *buses,
 		    struct error_sink *errors);
-
-#endif

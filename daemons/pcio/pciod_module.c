@@ -1,6 +1,5 @@
 /* pciod_module.c: questions and commands for a module. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/pcio/pciod_module.h"
 

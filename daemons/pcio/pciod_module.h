@@ -13,8 +13,7 @@
  *
  * Pure: times, frames and wishes are arguments.
  */
-#ifndef PCIOD_MODULE_H
-#define PCIOD_MODULE_H
+#pragma once
 
 #include "daemons/drv/drv.h"
 #include "daemons/pcio/pciod_actuator.h"
@@ -202,5 +201,3 @@ bool pciod_module_clearing(const struct pciod_module *m);
 
 /* NULL, or why it cannot be homed now: "is silent". */
 const char *pciod_module_not_homable(const struct pciod_module *m);
-
-#endif

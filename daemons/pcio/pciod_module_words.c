@@ -1,8 +1,4 @@
 /* pciod_module_words.c: how a module is, in words, and what a person can do about it. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "daemons/pcio/pciod_module.h"
 
 #define VERIFY_NS 1000000000 /* questions without an answer by then are reported */

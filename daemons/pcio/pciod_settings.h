@@ -1,6 +1,5 @@
 /* pciod_settings.h: the settings of pciod, which the simulated modules read too. */
-#ifndef PCIOD_SETTINGS_H
-#define PCIOD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -55,5 +54,3 @@ static const struct settings_row pciod_settings_rows[] = {
 		  "what the others do when a module has a fault: halt, or stand with servo on"),
 	SETTINGS_END,
 };
-
-#endif

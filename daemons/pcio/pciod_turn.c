@@ -1,8 +1,5 @@
 /* pciod_turn.c: commands and questions for every module in a tick. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "daemons/pcio/pciod.h"
 

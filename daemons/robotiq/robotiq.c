@@ -1,9 +1,8 @@
 /* robotiq.c: the codec of the Robotiq 3-finger gripper.  Checked: pure, covered. */
+#include "config/base/base.h"
 #include "daemons/robotiq/robotiq.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "can/canopen/sdo.h"
 

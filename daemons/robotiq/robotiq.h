@@ -9,8 +9,7 @@
  *	robotiq_encode(&command, registers);
  *	robotiq_write(&frame, 11, 4, registers[4]);		output register 4: object 0x2200, sub-index 4
  */
-#ifndef ROBOTIQ_H
-#define ROBOTIQ_H
+#pragma once
 
 #include "can/bus/frame.h"
 
@@ -87,5 +86,3 @@ struct robotiq_fault {
 };
 
 const struct robotiq_fault *robotiq_fault(uint8_t fault); /* never NULL */
-
-#endif

@@ -1,8 +1,6 @@
 /* robotiqd.c: drives a Robotiq 3-finger gripper over CANopen; robotiqd(1), hw-docs/devices/robotiq.md. */
+#include "config/base/base.h"
 #include "daemons/robotiq/robotiqd.h"
-
-#include <errno.h>
-#include <string.h>
 
 #include "can/canopen/nmt.h"
 #include "can/canopen/sdo.h"

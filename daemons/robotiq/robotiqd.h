@@ -8,8 +8,7 @@
  * written; when the gripper has had the time to act on them all input registers are read: an image.  A write that stops
  * the fingers interrupts that, and the image begins again.  Every other write waits for the image.
  */
-#ifndef ROBOTIQD_H
-#define ROBOTIQD_H
+#pragma once
 
 #include "daemons/drv/drv.h"
 #include "daemons/robotiq/robotiq.h"
@@ -100,5 +99,3 @@ void robotiqd_job_abort(struct robotiqd *d, struct drv *drv, int result, const c
 int robotiqd_job_request(void *self, struct drv *drv, uint32_t handle, const struct msg_request *request,
 			 int64_t now_ns);
 int robotiqd_job_cancel(void *self, struct drv *drv, uint32_t handle, int why);
-
-#endif

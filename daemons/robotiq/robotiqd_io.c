@@ -1,9 +1,7 @@
 /* robotiqd_io.c: output registers that have to be written, images of the input registers, SDO and PDO. */
-#include <stdio.h>
-#include <string.h>
-
 #include "can/canopen/nmt.h"
 #include "can/canopen/sdo.h"
+#include "config/base/base.h"
 #include "daemons/robotiq/robotiqd.h"
 
 #define LAST 15 /* register */

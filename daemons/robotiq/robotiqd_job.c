@@ -1,7 +1,5 @@
 /* robotiqd_job.c: activation and change of mode, faults of the gripper, requests of clients. */
-#include <errno.h>
-#include <string.h>
-
+#include "config/base/base.h"
 #include "daemons/robotiq/robotiqd.h"
 
 #define WORD(prefix, name, word) word,

@@ -1,6 +1,5 @@
 /* robotiqd_settings.h: the settings of robotiqd, which the simulated gripper reads too. */
-#ifndef ROBOTIQD_SETTINGS_H
-#define ROBOTIQD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -46,5 +45,3 @@ static const struct settings_row robotiqd_settings_rows[] = {
 		     .twice = true, .of = "reply_late"),
 	SETTINGS_END,
 };
-
-#endif

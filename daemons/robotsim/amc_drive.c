@@ -5,7 +5,6 @@
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/num.h"
 
 #define STEP_S (AMC_STEP_NS * 1e-9)
 #define RESISTIVE_SHARE 0.225 /* of the supply, which the peak current needs: 60 A at 0.09 ohm of 24 V */

@@ -7,8 +7,7 @@
  *	amc_objects.c	its object dictionary and PDOs (od.h)
  *	amc_kind.c	its place among the simulated devices: robot file, faults on command, report
  */
-#ifndef DAEMONS_ROBOTSIM_AMC_DRIVE_H
-#define DAEMONS_ROBOTSIM_AMC_DRIVE_H
+#pragma once
 
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/joint.h"
@@ -77,5 +76,3 @@ void amc_control(struct amc_drive *d, uint16_t word);
 void amc_lost(void *state, uint16_t code, int64_t t_ns);
 uint16_t amc_status(const struct amc_drive *d);
 double amc_velocity_unit(const struct amc_drive *d); /* counts/s for each unit on the wire */
-
-#endif

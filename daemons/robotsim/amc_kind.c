@@ -1,9 +1,4 @@
 /* amc_kind.c: an AMC drive as a simulated device: robot file, frames, faults on command, report. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "daemons/amc/amciod_list.h"
 #include "daemons/amc/amciod_settings.h"
 #include "daemons/robotsim/amc_drive.h"

@@ -2,8 +2,6 @@
 #include <math.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
-#include "config/base/num.h"
 #include "daemons/robotsim/amc_drive.h"
 
 #define OVER_VOLTAGE_V 88 /* the limit, Kov */

@@ -12,10 +12,9 @@
  * delay are the unit's.  Without a body nothing here is written but what the unit writes itself: it then moves a shaft
  * that it turns alone, and a sensor is at rest, { 0, 0, 9.81 }.
  */
-#ifndef DAEMONS_ROBOTSIM_BODY_H
-#define DAEMONS_ROBOTSIM_BODY_H
+#pragma once
 
-#include <stdbool.h>
+#include "config/base/base.h"
 
 /* One shaft of a unit, behind the gear.
  *
@@ -37,5 +36,3 @@ struct sim_motion {
 	double force_m_s2[3]; /* specific force: { 0, 0, 9.81 } at rest upright */
 	double rate_rad_s[3];
 };
-
-#endif

@@ -1,6 +1,4 @@
 /* force_gauge.c: the example force gauge as a simulated device, written from hw-docs/devices/gauge.md. */
-#include <string.h>
-
 #include "daemons/gauge/gauged_settings.h"
 #include "daemons/robotsim/sim_base.h"
 

@@ -1,10 +1,8 @@
 /* hubo_boards.c: the boards of Hubo's tables, as a robot file names them. */
 #include "daemons/robotsim/hubo_boards.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "daemons/hubo/hubod_settings.h"
 #include "daemons/robotsim/jmc_board.h"

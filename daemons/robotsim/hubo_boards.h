@@ -5,8 +5,7 @@
  *	hubo_sensor.c		sensor boards and the power board
  *	jmc_board.h		a joint board
  */
-#ifndef DAEMONS_ROBOTSIM_HUBO_BOARDS_H
-#define DAEMONS_ROBOTSIM_HUBO_BOARDS_H
+#pragma once
 
 #include "daemons/hubo/hubo_table.h"
 #include "daemons/robotsim/sim_base.h"
@@ -46,5 +45,3 @@ int hubo_sensor_load(struct sim *sim, const struct robot_device *device, const s
 /* One more board on this bus of the device; size bytes of zeros are its state.  NULL: a line is in errors. */
 struct sim_unit *hubo_boards_add(struct sim *sim, const struct robot_device *device, const char *name, int bus,
 				 size_t size, struct error_sink *errors);
-
-#endif

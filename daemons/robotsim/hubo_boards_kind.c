@@ -1,8 +1,5 @@
 /* hubo_boards_kind.c: a joint board of Hubo as a simulated device: frames, faults on command, report. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "daemons/hubo/hubod_settings.h"
 #include "daemons/robotsim/hubo_boards.h"

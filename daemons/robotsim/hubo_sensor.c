@@ -1,7 +1,5 @@
 /* hubo_sensor.c: simulated sensor boards and power board of Hubo, written from hw-docs/devices/hubo.md. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "daemons/robotsim/hubo_boards.h"
 #include "daemons/robotsim/sim_random.h"

@@ -1,9 +1,7 @@
 /* imu_unit.c: inertial sensors as simulated devices: motion, mounting, noise, time, faults; see imu_unit.h. */
 #include "daemons/robotsim/imu_unit.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "daemons/robotsim/sim_random.h"
 

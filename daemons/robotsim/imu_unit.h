@@ -4,8 +4,7 @@
  *	sim_dmu.c		the frames of a Silicon Sensing DMU, from hw-docs/devices/imu.md
  *	sim_mti.c		those of an Xsens MTi
  */
-#ifndef DAEMONS_ROBOTSIM_IMU_UNIT_H
-#define DAEMONS_ROBOTSIM_IMU_UNIT_H
+#pragma once
 
 #include "daemons/imu/imud_settings.h"
 #include "daemons/robotsim/sim_base.h"
@@ -51,5 +50,3 @@ struct imu_unit {
 
 	uint64_t toggles, samples;
 };
-
-#endif

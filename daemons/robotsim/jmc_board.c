@@ -2,10 +2,8 @@
 #include "daemons/robotsim/jmc_board.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/num.h"
 #include "daemons/robotsim/sim_random.h"
 
 #define COMMAND_ID 0x001

@@ -10,12 +10,9 @@
  *	jmc_board.c	what it hears, and its time
  *	hubo_boards.h	the boards of a robot file; faults on command, report
  */
-#ifndef DAEMONS_ROBOTSIM_JMC_BOARD_H
-#define DAEMONS_ROBOTSIM_JMC_BOARD_H
+#pragma once
 
-#include "channels/port/rpc.h"
 #include "daemons/robotsim/jmc_motor.h"
-#include "daemons/robotsim/jmc_params.h"
 #include "daemons/robotsim/jmc_pll.h"
 #include "daemons/robotsim/sim_base.h"
 
@@ -95,5 +92,3 @@ bool jmc_rx(struct jmc_board *board, const struct frame *frame, int64_t t_ns);
 
 /* The reply to a request.  false: there is none. */
 bool jmc_tx(const struct jmc_board *board, const struct frame *request, struct frame *reply);
-
-#endif

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "config/base/num.h"
-
 #define INDEX_SHARE 0.25 /* of the velocity to the limit, on the way back to the index */
 
 void jmc_home_start(struct jmc_home *h, const struct jmc_home_order *order, double counts)

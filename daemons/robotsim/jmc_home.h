@@ -9,10 +9,9 @@
  *	if (home.phase == JMC_HOME_DONE)
  *		...					home.zero is the place of 0
  */
-#ifndef DAEMONS_ROBOTSIM_JMC_HOME_H
-#define DAEMONS_ROBOTSIM_JMC_HOME_H
+#pragma once
 
-#include <stdbool.h>
+#include "config/base/base.h"
 
 enum jmc_home_phase {
 	JMC_HOME_IDLE,
@@ -54,5 +53,3 @@ struct jmc_home {
 void jmc_home_start(struct jmc_home *home, const struct jmc_home_order *order, double counts);
 double jmc_home_step(struct jmc_home *home, const struct jmc_home_sense *sense);
 bool jmc_home_runs(const struct jmc_home *home);
-
-#endif

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "config/base/num.h"
-
 #define SERVO_HZ 20.0	   /* bandwidth of its position loop */
 #define TORQUE_NM 50.0	   /* at full duty, at rest; less in proportion to its speed */
 #define SPEED_A_S_RAD 0.01 /* of its current, with the speed of the joint */

@@ -3,11 +3,7 @@
  * Positions are counts of its encoder, from where the joint's zero really is; the board reports them from where it
  * believes the zero to be (zero).  A step is one sub-step of the board.
  */
-#ifndef DAEMONS_ROBOTSIM_JMC_MOTOR_H
-#define DAEMONS_ROBOTSIM_JMC_MOTOR_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "daemons/robotsim/jmc_home.h"
 #include "daemons/robotsim/jmc_params.h"
@@ -85,5 +81,3 @@ void jmc_motor_step(struct jmc_motor *motor, bool measured, double nominal_s, do
 void jmc_motor_trip(struct jmc_motor *motor, uint32_t bits);
 /* Command 0x06: faults cleared, its place is 0. */
 void jmc_motor_clear(struct jmc_motor *motor);
-
-#endif

@@ -1,9 +1,6 @@
 /* jmc_params.c: what a simulated Hubo joint board has stored. */
 #include "daemons/robotsim/jmc_params.h"
 
-#include <stddef.h>
-#include <string.h>
-
 void jmc_params_defaults(struct jmc_params *p)
 {
 	*p = (struct jmc_params){

@@ -3,13 +3,10 @@
  * Written from hw-docs/devices/hubo.md; pure.  Little endian.  Defaults and all units that the page does not state are
  * assumed.
  */
-#ifndef DAEMONS_ROBOTSIM_JMC_PARAMS_H
-#define DAEMONS_ROBOTSIM_JMC_PARAMS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
+#include "config/base/base.h"
 
 #define JMC_MOTORS_MAX 5
 
@@ -39,5 +36,3 @@ void jmc_params_defaults(struct jmc_params *params);
 bool jmc_params_command(struct jmc_params *params, unsigned int motors, const struct frame *frame);
 /* The 8 bytes of the reply to request 0x24.  false: there is no such parameter. */
 bool jmc_params_reply(const struct jmc_params *params, unsigned int motors, uint8_t which, uint8_t data[8]);
-
-#endif

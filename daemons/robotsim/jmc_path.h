@@ -10,11 +10,9 @@
  *
  * Ripple is what makes the motor hum: by how much steps differ from the equal steps between the last two references.
  */
-#ifndef DAEMONS_ROBOTSIM_JMC_PATH_H
-#define DAEMONS_ROBOTSIM_JMC_PATH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct jmc_path {
 	double at, to;	    /* counts: the set-point, and the reference it goes to */
@@ -37,5 +35,3 @@ void jmc_path_reference(struct jmc_path *path, double counts);
 void jmc_path_step(struct jmc_path *path, bool measured);
 void jmc_path_tick(struct jmc_path *path, unsigned int sub_steps);
 double jmc_path_rms(const struct jmc_path *path); /* counts */
-
-#endif

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "config/base/num.h"
-
 #define SETTLE_NS INT64_C(1000000000)
 
 void jmc_pll_start(struct jmc_pll *p, const struct jmc_pll_settings *settings, int64_t nominal_ns, int64_t t_ns)

@@ -12,11 +12,9 @@
  * row that came within the lock range of their time, and unlocks after unlock_after periods without a reference.
  * Nothing public describes the loop of the real boards: all of it is assumed.
  */
-#ifndef DAEMONS_ROBOTSIM_JMC_PLL_H
-#define DAEMONS_ROBOTSIM_JMC_PLL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct jmc_pll_settings {
 	double bandwidth_hz, damping;
@@ -54,5 +52,3 @@ void jmc_pll_tick(struct jmc_pll *pll);
 bool jmc_pll_holds(const struct jmc_pll *pll, int64_t t_ns);
 double jmc_pll_mean_ns(const struct jmc_pll *pll); /* of the errors; 0: none yet */
 double jmc_pll_rms_ns(const struct jmc_pll *pll);  /* around 0 */
-
-#endif

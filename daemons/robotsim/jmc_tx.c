@@ -1,7 +1,6 @@
 /* jmc_tx.c: what a simulated joint board of Hubo says. */
 #include <math.h>
 
-#include "config/base/num.h"
 #include "daemons/robotsim/jmc_board.h"
 
 /* Slots of a board with one or two motors; the second one of a single motor is the page's open question. */

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "config/base/num.h"
-
 #define HIT_HALVINGS 50 /* to find when it meets an end */
 
 static int sign(double value)

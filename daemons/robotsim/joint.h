@@ -17,11 +17,9 @@
  *
  * Pure: nothing here allocates, blocks or reads a clock.
  */
-#ifndef DAEMONS_ROBOTSIM_JOINT_H
-#define DAEMONS_ROBOTSIM_JOINT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define JOINT_STEP_MAX_S 1e-3
 
@@ -76,5 +74,3 @@ struct joint_encoder {
 double joint_counts(const struct joint_encoder *encoder, double position, int64_t t_ns);
 /* The same in rad. */
 double joint_reading(const struct joint_encoder *encoder, double position, int64_t t_ns);
-
-#endif

@@ -9,7 +9,6 @@
 #include "daemons/robotsim/krang.h"
 
 #include <math.h>
-#include <string.h>
 
 #define FRICTION_RAD_S 0.02 /* dry friction rises to its value around rest, so that it can be integrated */
 #define STANDS_AFTER_S 0.2

@@ -12,8 +12,7 @@
  *
  * Pure: nothing here allocates, blocks or reads a clock.
  */
-#ifndef DAEMONS_ROBOTSIM_KRANG_H
-#define DAEMONS_ROBOTSIM_KRANG_H
+#pragma once
 
 #include "config/settings/settings.h"
 #include "daemons/robotsim/body.h"
@@ -91,5 +90,3 @@ double krang_energy_j(const struct krang *k);			   /* for tests */
 double krang_wheel_rad(const struct krang *k, bool right);
 double krang_wheel_rad_s(const struct krang *k, bool right);
 void krang_motion(const struct krang *k, struct sim_motion *motion); /* of the sensor in the base */
-
-#endif

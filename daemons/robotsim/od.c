@@ -1,11 +1,5 @@
 /* od.c: a CANopen node: object dictionary, NMT, PDOs, heartbeat, guarding, EMCY.  The SDO server is od_sdo.c. */
-#include "daemons/robotsim/od.h"
-
-#include <string.h>
-
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
-#include "config/base/num.h"
 #include "daemons/robotsim/od_inside.h"
 
 #define DISABLED 0x80000000u

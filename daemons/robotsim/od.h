@@ -21,12 +21,8 @@
  * The node knows 0x1001, 0x1005, 0x100C, 0x100D, 0x1014, 0x1016, 0x1017 where the table has them.  Frames and times are
  * arguments; nothing here allocates, blocks or reads a clock.
  */
-#ifndef DAEMONS_ROBOTSIM_OD_H
-#define DAEMONS_ROBOTSIM_OD_H
+#pragma once
 
-#include <stddef.h>
-
-#include "can/bus/frame.h"
 #include "daemons/robotsim/sim_queue.h"
 
 #define OD_OBJECTS_MAX 64
@@ -127,5 +123,3 @@ void od_set(struct od *od, uint16_t index, uint8_t sub, uint32_t value); /* for 
 /* TPDO number k of the device's table, if it is enabled and the node operational. */
 void od_transmit(struct od *od, size_t k, int64_t t_ns);
 void od_emcy(struct od *od, uint16_t code, uint8_t error_register, int64_t t_ns);
-
-#endif

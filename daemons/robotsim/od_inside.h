@@ -1,6 +1,5 @@
 /* od_inside.h: between od.c and od_sdo.c. */
-#ifndef DAEMONS_ROBOTSIM_OD_INSIDE_H
-#define DAEMONS_ROBOTSIM_OD_INSIDE_H
+#pragma once
 
 #include "daemons/robotsim/od.h"
 
@@ -9,5 +8,3 @@ uint32_t od_read(struct od *od, size_t i);
 uint32_t od_write(struct od *od, size_t i, uint32_t value); /* 0 or an abort code */
 void od_queue(struct od *od, uint32_t id, const uint8_t *data, uint8_t len, int64_t t_ns);
 void od_sdo(struct od *od, const struct frame *frame, int64_t t_ns);
-
-#endif

@@ -1,8 +1,5 @@
 /* od_sdo.c: the SDO server of a simulated node: expedited and segmented transfers, PDO parameters, abort codes. */
-#include <string.h>
-
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
 #include "daemons/robotsim/od_inside.h"
 
 #define ABORT_TOGGLE 0x05030000u

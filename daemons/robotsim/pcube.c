@@ -2,7 +2,6 @@
 #include "daemons/robotsim/pcube.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "channels/clock/clock.h"
 #include "daemons/robotsim/sim_random.h"

@@ -26,10 +26,8 @@
  *	pcube_load.c		which of them a device is made of
  *	pcube_kind.c		its place among the simulated devices: faults on command, report
  */
-#ifndef DAEMONS_ROBOTSIM_PCUBE_H
-#define DAEMONS_ROBOTSIM_PCUBE_H
+#pragma once
 
-#include "can/bus/frame.h"
 #include "config/settings/settings.h"
 #include "daemons/robotsim/body.h"
 #include "daemons/robotsim/joint.h"
@@ -322,5 +320,3 @@ void pcube_motion_here(struct pcube *m); /* the reference is where the joint is:
 void pcube_motion_step(struct pcube *m, double dt_s);
 uint32_t pcube_motion_bits(const struct pcube *m);
 bool pcube_at_home_switch(const struct pcube *m);
-
-#endif

@@ -1,10 +1,4 @@
 /* pcube_kind.c: a PowerCube module as a simulated device: frames, faults on command, report. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/nearest.h"
 #include "daemons/pcio/pciod_settings.h"
 #include "daemons/robotsim/pcube.h"
 #include "daemons/robotsim/sim.h"

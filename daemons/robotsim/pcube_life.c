@@ -1,6 +1,5 @@
 /* pcube_life.c: power, faults, the state word. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/robotsim/pcube.h"
 

@@ -5,10 +5,6 @@
  */
 #include "daemons/robotsim/pcube.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "daemons/pcio/pciod_list.h"
 #include "daemons/pcio/pciod_settings.h"
 #include "daemons/robotsim/sim.h"

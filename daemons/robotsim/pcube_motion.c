@@ -1,7 +1,6 @@
 /* pcube_motion.c: from a move to a reference for each step, and homing. */
 #include <math.h>
 
-#include "config/base/num.h"
 #include "daemons/robotsim/pcube.h"
 
 #define HOME_WINDOW_RAD 0.01 /* the home switch is closed that far around its place */

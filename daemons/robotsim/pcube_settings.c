@@ -1,7 +1,5 @@
 /* pcube_settings.c: the types of modules, and what the robot file may say about one. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "channels/clock/vt_clock.h"
 #include "daemons/pcio/pciod_settings.h"

@@ -1,6 +1,5 @@
 /* pcube_time.c: what happens in time: a step of everything, and what a module notices by itself. */
 #include <math.h>
-#include <string.h>
 
 #include "channels/clock/clock.h"
 #include "daemons/robotsim/pcube.h"

@@ -1,6 +1,5 @@
 /* pcube_values.c: the parameters of a module: a table, and what is measured put into it before it is read. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/robotsim/pcube.h"
 

@@ -1,8 +1,4 @@
 /* robotsim.c: plays the devices of a robot that is not there. */
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/nearest.h"
 #include "config/settings/options.h"
 #include "daemons/robotsim/sim.h"
 

@@ -1,12 +1,6 @@
 /* sim.c: kinds, units, names. */
 #include "daemons/robotsim/sim.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/nearest.h"
 #include "daemons/drv/setup_rows.h"
 
 const struct sim_kind *sim_kind(const struct robot_device *device)

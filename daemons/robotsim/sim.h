@@ -26,16 +26,12 @@
  *	sim_run.c	robotsim run
  *	sim_cli.c	robotsim fault, push, set, report
  */
-#ifndef DAEMONS_ROBOTSIM_SIM_H
-#define DAEMONS_ROBOTSIM_SIM_H
+#pragma once
 
 #include "can/bus/bus.h"
 #include "channels/port/port.h"
 #include "channels/port/rpc.h"
-#include "config/base/exit.h"
-#include "config/base/locked_socket.h"
 #include "config/settings/robot.h"
-#include "daemons/robotsim/body.h"
 #include "daemons/robotsim/krang.h"
 
 #define SIM_UNITS_MAX 96
@@ -284,5 +280,3 @@ void sim_control_answer(struct sim *sim, char *question, struct rpc_text *answer
 
 int sim_run(int argc, char **argv);
 int sim_cli(int argc, char **argv); /* fault, push, set, report */
-
-#endif

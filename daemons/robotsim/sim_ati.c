@@ -1,7 +1,5 @@
 /* sim_ati.c: an ATI Net CAN OEM force/torque sensor as a simulated device, written from hw-docs/devices/ati.md. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "daemons/ft/ftd_settings.h"
 #include "daemons/robotsim/sim_base.h"

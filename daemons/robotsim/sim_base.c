@@ -1,7 +1,7 @@
 /* sim_base.c: what most units have in common; see sim_base.h. */
-#include "daemons/robotsim/sim_base.h"
+#include <math.h>
 
-#include "config/base/num.h"
+#include "daemons/robotsim/sim_base.h"
 #include "daemons/robotsim/sim_random.h"
 
 int64_t sim_base_next_ns(const void *state)

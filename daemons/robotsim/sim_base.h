@@ -10,8 +10,7 @@
  *		SIM_BASE_SENDS, .boot = boot, .faults = faults, ...
  *	};
  */
-#ifndef DAEMONS_ROBOTSIM_SIM_BASE_H
-#define DAEMONS_ROBOTSIM_SIM_BASE_H
+#pragma once
 
 #include "daemons/robotsim/sim.h"
 #include "daemons/robotsim/sim_queue.h"
@@ -45,5 +44,3 @@ void sim_base_put(struct sim_base *base, struct frame frame, unsigned int times,
 uint16_t sim_base_i16(double value);
 /* Is it time for what happens every so often?  *next_ns moves on, behind now_ns. */
 bool sim_base_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns);
-
-#endif

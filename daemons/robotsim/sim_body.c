@@ -3,9 +3,7 @@
  * On a grid of SIM_BODY_STEP_NS, whoever looks and when: the units go to the end of the step with what the body wrote
  * last, then the body follows with what they have written.  So the same frames at the same times have the same motion.
  */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "daemons/robotsim/sim.h"
 #include "daemons/robotsim/sim_random.h"

@@ -5,11 +5,6 @@
  *
  * Units with a common ear (sim.h) listen through that, and their own controllers deliver nothing.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/num.h"
 #include "daemons/robotsim/sim.h"
 
 #define BATCH 16

@@ -1,11 +1,6 @@
 /* sim_cli.c: robotsim fault, push, set, report: questions to the robotsim that runs. */
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "config/base/json.h"
-#include "config/base/run.h"
 #include "config/settings/options.h"
 #include "daemons/robotsim/sim.h"
 

@@ -5,17 +5,9 @@
  *	set UNIT KEY=VALUE...		set body KEY=VALUE...
  *	report [UNIT]			a line per unit, and one of the body: name, then keys and values by turns
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "config/base/nearest.h"
-#include "config/base/run.h"
-#include "config/base/safe_path.h"
 #include "daemons/robotsim/sim_base.h"
 
 #define WORDS_MAX 64 /* behind a name */

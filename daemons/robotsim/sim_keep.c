@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/safe_path.h"
 #include "daemons/robotsim/sim.h"
 
 #define KEEP_NS 5000000000 /* after that it is another run of the robot */

@@ -1,7 +1,6 @@
 /* sim_mti.c: the frames of a simulated Xsens MTi, written from hw-docs/devices/imu.md. */
 #include <math.h>
 
-#include "config/base/num.h"
 #include "daemons/robotsim/imu_unit.h"
 
 #define HEARS 0x7FFu /* nothing that it takes is sent */

@@ -1,7 +1,6 @@
 /* sim_orion.c: the cells of a simulated battery on the bus, written from hw-docs/devices/bms.md. */
 #include <math.h>
 
-#include "config/base/num.h"
 #include "daemons/robotsim/sim_pylon.h"
 
 #define CELL_MOHM 2.5

@@ -2,9 +2,6 @@
 #include "daemons/robotsim/sim_pylon.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "config/base/num.h"
 
 #define LATE_NS 100000000 /* what was not sent by then, because this process stood still, will not be */
 #define KEEP_ALIVE_ID 0x305u

@@ -3,8 +3,7 @@
  *	sim_pylon.c		the kind: the pack and its telegram as a Pylontech pack sends it
  *	sim_orion.c		the broadcast of its cells as an Orion BMS sends it
  */
-#ifndef DAEMONS_ROBOTSIM_SIM_PYLON_H
-#define DAEMONS_ROBOTSIM_SIM_PYLON_H
+#pragma once
 
 #include "daemons/bms/bmsd_settings.h"
 #include "daemons/robotsim/sim_base.h"
@@ -36,5 +35,3 @@ struct pylon_unit {
 
 double pylon_cell_v(const struct pylon_unit *unit, unsigned int cell); /* with its load */
 struct frame orion_cell_frame(const struct pylon_unit *unit, unsigned int cell);
-
-#endif

@@ -1,8 +1,6 @@
 /* sim_queue.c: frames of a unit that wait for their time; see sim_queue.h. */
 #include "daemons/robotsim/sim_queue.h"
 
-#include <string.h>
-
 #include "channels/clock/clock.h"
 
 void sim_queue_put(struct sim_queue *q, const struct frame *frame, int64_t t_ns)

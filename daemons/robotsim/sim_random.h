@@ -1,10 +1,8 @@
 /* sim_random.h: the random numbers of simulated devices: the same after each start with the same seed. */
-#ifndef DAEMONS_ROBOTSIM_SIM_RANDOM_H
-#define DAEMONS_ROBOTSIM_SIM_RANDOM_H
-
-#include <stdint.h>
+#pragma once
 
 #include "channels/clock/vt_clock.h"
+#include "config/base/base.h"
 
 static inline uint64_t sim_random_seed(int64_t seed)
 {
@@ -29,5 +27,3 @@ static inline double sim_random_normal(uint64_t *state)
 		sum += sim_random_share(state);
 	return sum;
 }
-
-#endif

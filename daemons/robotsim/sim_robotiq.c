@@ -1,6 +1,5 @@
 /* sim_robotiq.c: a Robotiq 3-finger gripper as a simulated device, written from hw-docs/devices/robotiq.md. */
 #include <math.h>
-#include <string.h>
 
 #include "daemons/robotiq/robotiqd_settings.h"
 #include "daemons/robotsim/od.h"

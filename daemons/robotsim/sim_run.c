@@ -1,14 +1,10 @@
 /* sim_run.c: robotsim run: plays the devices of a robot file until a signal ends it. */
-#include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "channels/clock/vt_clock.h"
 #include "channels/port/notify.h"
-#include "config/base/run.h"
 #include "config/settings/options.h"
 #include "daemons/robotsim/sim.h"
 

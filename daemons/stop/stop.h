@@ -8,13 +8,10 @@
  * Pure: times are arguments.  The input is closed while every channel is, and has been for close_after_ns, and readings
  * come.  It opens with the first reading of an open channel: only closing is filtered.
  */
-#ifndef STOP_H
-#define STOP_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
+#include "config/base/base.h"
 
 #define STOP_CHANNELS_MAX 2
 
@@ -55,5 +52,3 @@ struct stop_frame {
 };
 /* The channels that are closed; a frame that is too short has none, and so has a remote frame. */
 unsigned int stop_decode(const struct stop_frame *where, const struct frame *frame);
-
-#endif

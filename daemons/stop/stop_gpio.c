@@ -1,10 +1,8 @@
 /* stop_gpio.c: lines of a GPIO chip, through libgpiod. */
 #include "daemons/stop/stop_gpio.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <gpiod.h>
-#include <stdlib.h>
 
 #define EVENTS_MAX 16
 

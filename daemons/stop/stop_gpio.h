@@ -1,6 +1,5 @@
 /* stop_gpio.h: lines of a GPIO chip as channels of a stop input. */
-#ifndef STOP_GPIO_H
-#define STOP_GPIO_H
+#pragma once
 
 #include "daemons/stop/stop.h"
 
@@ -20,5 +19,3 @@ int stop_gpio_open(struct stop_gpio **gpio, const struct stop_gpio_lines *lines)
 int stop_gpio_read(struct stop_gpio *gpio, struct stop *stop, int64_t now_ns);
 bool stop_gpio_has_edges(const struct stop_gpio *gpio); /* false: an opening between two calls is not seen */
 void stop_gpio_close(struct stop_gpio *gpio);		/* NULL is allowed */
-
-#endif

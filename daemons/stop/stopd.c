@@ -1,8 +1,5 @@
 /* stopd.c: a hardware stop input raises the e-stop while it is open or silent. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/client/endplate.h"
 #include "daemons/drv/drv.h"

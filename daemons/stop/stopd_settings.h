@@ -1,6 +1,5 @@
 /* stopd_settings.h: the settings of stopd, which the simulated I/O module reads too. */
-#ifndef STOPD_SETTINGS_H
-#define STOPD_SETTINGS_H
+#pragma once
 
 #include "config/settings/settings.h"
 
@@ -53,5 +52,3 @@ static const struct settings_row stopd_settings_rows[] = {
 	STOPD_ROW(DURATION, "period", period_ns, "20ms", "1ms", "1s", "frame: how often the module sends it"),
 	SETTINGS_END,
 };
-
-#endif

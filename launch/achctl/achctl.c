@@ -1,9 +1,4 @@
 /* achctl.c: the main of achctl(1): one table of commands, each in a file of its own. */
-#include <errno.h>
-#include <string.h>
-
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 #include "config/settings/options.h"
 #include "launch/achctl/ctl.h"
 

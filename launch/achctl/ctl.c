@@ -1,11 +1,6 @@
 /* ctl.c: parts that the commands of achctl(1) share. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "config/base/utf8.h"
 #include "launch/achctl/ctl.h"
 #include "launch/view/peer.h"
 #include "launch/view/terminal.h"

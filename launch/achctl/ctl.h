@@ -1,16 +1,9 @@
 /* ctl.h: parts that the commands of achctl(1) share: options, output, exit statuses. */
-#ifndef LAUNCH_ACHCTL_CTL_H
-#define LAUNCH_ACHCTL_CTL_H
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#pragma once
 
 #include "channels/client/control_call.h"
 #include "channels/client/robot_choice.h"
-#include "config/base/exit.h"
-#include "config/base/json.h"
-#include "config/base/lines.h"
+#include "config/base/base.h"
 #include "launch/view/status.h"
 
 /* An exit status beside those of config/base/exit.h. */
@@ -92,5 +85,3 @@ void ctl_who(const struct ctl_line *line, char who[CTL_WHO_MAX]);
 /* ---- the terminal ---- */
 
 bool ctl_colour(FILE *to);
-
-#endif

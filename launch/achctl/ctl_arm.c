@@ -3,9 +3,6 @@
  * achstart answers when every driver has taken the lowering, or with the reason why the robot is not armed.  A raise
  * since achctl was started is a reason to refuse.  On a real bus the checks of achdoctor come first.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "launch/achctl/ctl.h"
 #include "launch/achdoctor/prearm.h"
 #include "launch/view/estop_raise.h"

@@ -1,6 +1,4 @@
 /* ctl_daemon.c: achctl start, restart and stop: asks achstart and waits until it is done. */
-#include <errno.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 

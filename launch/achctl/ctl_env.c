@@ -1,7 +1,4 @@
 /* ctl_env.c: achctl env: the variables by which other programs find the robot. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "launch/achctl/ctl.h"
 
 static const char *const names[] = { "ENDPLATE_RUN", "ENDPLATE_PREFIX", "ACH_DIR" };

@@ -1,19 +1,13 @@
 /* ctl_incident.c: achctl incident: what blackbox(1) has kept. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "can/log/log.h"
 #include "channels/rec/reclog.h"
-#include "config/base/num.h"
-#include "config/base/text.h"
 #include "launch/achctl/ctl.h"
 #include "launch/record/freeze.h"
 #include "launch/view/incident_text.h"

@@ -3,9 +3,6 @@
  * Neither achstart nor names of users are needed.  The folder of the robot, if there is one, names its channels.
  * If the robot is ambiguous, the level of all candidates is raised.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "launch/achctl/ctl.h"
 #include "launch/view/estop_raise.h"
 

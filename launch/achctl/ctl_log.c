@@ -1,9 +1,6 @@
 /* ctl_log.c: achctl log and events: the log files that achstart writes; they can be read without achstart. */
 #include <dirent.h>
-#include <errno.h>
-#include <string.h>
 
-#include "config/base/nearest.h"
 #include "launch/achctl/ctl.h"
 #include "launch/achctl/tail.h"
 #include "launch/view/logs.h"

@@ -2,12 +2,7 @@
  *
  * A driver ends a motion only if it is asked to: by its deadline (--within), or by Ctrl-C, which cancels the request.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "channels/port/request.h"
-#include "config/base/nearest.h"
-#include "config/base/utf8.h"
 #include "launch/achctl/ctl.h"
 #include "launch/view/robot_channels.h"
 

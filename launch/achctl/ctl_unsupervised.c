@@ -1,5 +1,4 @@
 /* ctl_unsupervised.c: achctl arm --unsupervised. */
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,9 +1,5 @@
 /* ctl_web.c: achctl web: a link to the page of the robot, which achweb(1) serves. */
-#include <errno.h>
-#include <string.h>
-
 #include "channels/port/rpc.h"
-#include "config/base/run.h"
 #include "launch/achctl/ctl.h"
 
 #define SOCKET "web"

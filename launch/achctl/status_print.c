@@ -1,10 +1,6 @@
 /* status_print.c: the status as lines and tables. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "config/base/lines.h"
 #include "launch/achctl/status_print.h"
 
 #define OLD_END_S 60 /* uptime after which the end of the previous process is not shown */

@@ -1,6 +1,5 @@
 /* status_print.h: the status as lines and tables.  Pure. */
-#ifndef LAUNCH_ACHCTL_STATUS_PRINT_H
-#define LAUNCH_ACHCTL_STATUS_PRINT_H
+#pragma once
 
 #include "launch/achctl/table.h"
 #include "launch/view/status.h"
@@ -28,5 +27,3 @@ struct status_print_stream {
 	bool colour;
 };
 void status_print_stream(struct status_print_stream *stream, FILE *to, bool colour);
-
-#endif

@@ -1,9 +1,4 @@
 /* table.c: columns for people. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/utf8.h"
 #include "launch/achctl/table.h"
 
 #define GAP 2

@@ -3,11 +3,9 @@
  * Rows of cells, and below a row a note, if there is something to explain.  If a table is too wide, the columns with
  * the least weight are left out; if it is too long, notes, then rows, those with the highest rank last.
  */
-#ifndef LAUNCH_ACHCTL_TABLE_H
-#define LAUNCH_ACHCTL_TABLE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "config/base/base.h"
 
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_ROWS_MAX 256
@@ -62,5 +60,3 @@ size_t table_paint(const struct table *table, struct paint *paint, size_t width,
 void table_text(struct paint *paint, enum tone tone, const char *text, size_t *left);
 /* Bytes of text that fit into the columns, whole characters only; *columns is what they take.  For tests. */
 size_t table_fitting_bytes(const char *text, size_t width, size_t *columns);
-
-#endif

@@ -1,8 +1,5 @@
 /* tail.c: the last lines of a file that grows. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

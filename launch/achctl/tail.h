@@ -7,13 +7,9 @@
  *		tail_more(&tail, print, to);
  *	}
  */
-#ifndef LAUNCH_ACHCTL_TAIL_H
-#define LAUNCH_ACHCTL_TAIL_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "config/base/run.h"
+#include "config/base/base.h"
 
 #define TAIL_LINE_MAX 2048
 
@@ -34,5 +30,3 @@ void tail_close(struct tail *tail);
 void tail_last(struct tail *tail, int64_t n, tail_line *line, void *to);
 /* Lines that have come since, also when the file was renamed meanwhile and a new one begun. */
 void tail_more(struct tail *tail, tail_line *line, void *to);
-
-#endif

@@ -3,12 +3,8 @@
  * It never waits for achstart: e and h act at once, and while achstart does not answer the channels are shown.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <langinfo.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

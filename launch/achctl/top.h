@@ -2,10 +2,7 @@
  *
  * top.c is the loop, top_draw.c the layout (pure), top_screen.c the terminal: the only file that uses ncurses.
  */
-#ifndef LAUNCH_ACHCTL_TOP_H
-#define LAUNCH_ACHCTL_TOP_H
-
-#include <stddef.h>
+#pragma once
 
 #include "launch/achctl/table.h"
 #include "launch/view/robot_channels.h"
@@ -58,5 +55,3 @@ size_t top_screen_rows(void);
 void top_screen_draw(const struct top *top);
 /* The next key that was pressed; never waits. */
 int top_screen_key(void);
-
-#endif

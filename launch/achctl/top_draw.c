@@ -1,9 +1,6 @@
 /* top_draw.c: draws the robot's state on a screen of any size. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "config/base/lines.h"
 #include "launch/achctl/status_print.h"
 #include "launch/achctl/top.h"
 

@@ -1,10 +1,8 @@
 /* top_screen.c: the terminal, by ncurses. */
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
-#include <errno.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,24 +1,12 @@
 /* achdds.c: the bridge between the channels of a robot and DDS; achdds(1). */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/clock/clock.h"
 #include "channels/port/notify.h"
-#include "config/base/exit.h"
-#include "config/base/num.h"
-#include "config/base/run.h"
 #include "config/settings/options.h"
-#include "launch/achdds/bridge.h"
 #include "launch/achdds/bridge_in.h"
 #include "launch/achdds/bridge_out.h"
 #include "launch/achdds/drop_in.h"
-#include "launch/achdds/filter.h"
 #include "launch/achdds/library_log.h"
 #include "launch/achdds/relay.h"
 

@@ -1,14 +1,10 @@
 /* bridge.h: what the parts of achdds share. */
-#ifndef LAUNCH_ACHDDS_BRIDGE_H
-#define LAUNCH_ACHDDS_BRIDGE_H
+#pragma once
 
 #include "channels/client/endplate.h"
-#include "channels/clock/clock.h"
 #include "channels/port/report.h"
-#include "config/base/json.h"
 #include "launch/achdds/bridge_file.h"
 #include "launch/achdds/channel_reader.h"
-#include "launch/achdds/dds_node.h"
 
 /* Tags of the set. */
 enum { BRIDGE_TAG_PUBLISH = 0, BRIDGE_TAG_RELAY = 1000, BRIDGE_TAG_NODE = 2000, BRIDGE_TAG_STOP };
@@ -41,5 +37,3 @@ static inline void bridge_age(struct json *j, int64_t now_ns, int64_t t_ns)
 
 /* How long a reference counts from its reception: as planned, or, 0, as long as a driver accepts by default. */
 int64_t bridge_valid_ns(int64_t planned_ns, const struct msg_common *driver);
-
-#endif

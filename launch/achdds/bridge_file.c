@@ -1,10 +1,6 @@
 /* bridge_file.c: the file of a bridge: from its tree to the structs, and how its parts fit together. */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "config/base/nearest.h"
 #include "launch/achdds/bridge_file.h"
 
 #define DOMAIN_UNKNOWN (-1)

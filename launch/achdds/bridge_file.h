@@ -13,11 +13,9 @@
  *		return 100;	(all that is wrong is in errors, one line each)
  *	bridge_file_close(&plan);
  */
-#ifndef LAUNCH_ACHDDS_BRIDGE_FILE_H
-#define LAUNCH_ACHDDS_BRIDGE_FILE_H
+#pragma once
 
 #include "channels/ros/ros_map.h"
-#include "config/base/text.h"
 #include "config/settings/settings.h"
 #include "launch/achdds/dds_node.h"
 #include "launch/achdds/filter.h"
@@ -97,5 +95,3 @@ void bridge_file_close(struct bridge_file *file);
 /* The tables behind the file, for those who document or test it. */
 extern const struct settings_row bridge_file_rows[], bridge_file_topic_rows[], bridge_file_input_rows[],
 	bridge_file_relay_rows[], bridge_file_security_rows[];
-
-#endif

@@ -1,6 +1,4 @@
 /* bridge_file_tables.c: the keys of the file of a bridge. */
-#include <string.h>
-
 #include "launch/achdds/bridge_file.h"
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"

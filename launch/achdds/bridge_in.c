@@ -1,8 +1,4 @@
 /* bridge_in.c: topics to references, and to raises of the e-stop. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "launch/achdds/bridge_in.h"
 
 #define LOOK_NS 50000000  /* between two looks at a driver */

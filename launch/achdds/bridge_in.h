@@ -5,8 +5,7 @@
  * writer at a time: while a reference of one is valid, those of another are refused.  Behind the bridge the driver
  * checks references as it does all others.  The e-stop can be raised, and not lowered.
  */
-#ifndef LAUNCH_ACHDDS_BRIDGE_IN_H
-#define LAUNCH_ACHDDS_BRIDGE_IN_H
+#pragma once
 
 #include "launch/achdds/bridge.h"
 
@@ -24,5 +23,3 @@ void bridge_in_take(struct bridge_in *subscribe);
 int64_t bridge_in_due(struct bridge_in *subscribe, int64_t now_ns);
 
 void bridge_in_state(const struct bridge_in *subscribe, struct json *json, int64_t now_ns);
-
-#endif

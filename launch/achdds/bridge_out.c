@@ -1,11 +1,7 @@
 /* bridge_out.c: channels to topics. */
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "channels/ach/ach_file.h"
-#include "config/base/ns.h"
 #include "launch/achdds/bridge_out.h"
 
 #define BATCH 64	  /* messages of a link before the others have their turn */

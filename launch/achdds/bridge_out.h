@@ -4,8 +4,7 @@
  * it; a message is encoded once and handed to the library, which never waits for a reader.  A link with a rate takes
  * the newest message when it is due, and leaves the others out.
  */
-#ifndef LAUNCH_ACHDDS_BRIDGE_OUT_H
-#define LAUNCH_ACHDDS_BRIDGE_OUT_H
+#pragma once
 
 #include "launch/achdds/bridge.h"
 
@@ -25,5 +24,3 @@ void bridge_out_read(struct bridge_out *publish, uint32_t tag, int64_t now_ns);
 int64_t bridge_out_due(struct bridge_out *publish, int64_t now_ns);
 
 void bridge_out_state(const struct bridge_out *publish, struct json *json, int64_t now_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* channel_reader.c: a channel that the bridge reads. */
-#include <errno.h>
-
 #include "channels/port/port.h"
+#include "config/base/base.h"
 #include "launch/achdds/channel_reader.h"
 
 #define BURST 8		  /* messages that may come at once, without being too many */

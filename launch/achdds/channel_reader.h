@@ -5,8 +5,7 @@
  * than one message in CHANNEL_READER_PERIOD_NS: its writer wakes no process, and the loop reads it every
  * CHANNEL_READER_PERIOD_NS.
  */
-#ifndef LAUNCH_ACHDDS_CHANNEL_READER_H
-#define LAUNCH_ACHDDS_CHANNEL_READER_H
+#pragma once
 
 #include "channels/clock/clock.h"
 
@@ -47,5 +46,3 @@ void channel_reader_read(struct channel_readers *readers, struct channel_reader 
 			 bool more);
 /* When the loop is to read the polled ones again, after it did; CLOCK_NEVER: there are none. */
 int64_t channel_reader_due(struct channel_readers *readers, int64_t now_ns);
-
-#endif

@@ -1,15 +1,10 @@
 /* dds_node.c: this process in a DDS domain, on Cyclone DDS. */
 #include <dds/dds.h>
 #include <dds/ddsi/ddsi_serdata.h>
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "config/base/text.h"
 #include "launch/achdds/dds_node.h"
 #include "launch/achdds/dds_type.h"
 #include "launch/achdds/library_log.h"

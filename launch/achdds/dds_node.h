@@ -11,14 +11,9 @@
  * Topics and types have their DDS names.  Samples that come in wait in the library, the newest of each reader, until
  * dds_node_take; dds_node_fd is readable then.  Nothing here waits for a reader of ours.
  */
-#ifndef LAUNCH_ACHDDS_DDS_NODE_H
-#define LAUNCH_ACHDDS_DDS_NODE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 /* How a topic is delivered: the profiles of ROS 2. */
 enum dds_node_qos {
@@ -87,5 +82,3 @@ void dds_node_again(struct dds_node *node); /* it is: not all samples were taken
 /* 1: the next sample; 0: there is none; or -errno. */
 int dds_node_take(struct dds_node_reader *reader, struct dds_node_sample *sample);
 void dds_node_release(struct dds_node_sample *sample);
-
-#endif

@@ -3,8 +3,6 @@
 #include <dds/ddsi/ddsi_serdata.h>
 #include <dds/ddsi/ddsi_sertype.h>
 #include <dds/ddsi/q_radmin.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "launch/achdds/dds_type.h"
 

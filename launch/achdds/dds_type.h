@@ -3,11 +3,9 @@
  * Cyclone asks a type how to serialize its samples.  This one does nothing: what is written was encoded before, and
  * what is taken is decoded by its reader, which trusts no length in it.  All such types have no key, as those of ROS.
  */
-#ifndef LAUNCH_ACHDDS_DDS_TYPE_H
-#define LAUNCH_ACHDDS_DDS_TYPE_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct ddsi_sertype;
 struct ddsi_serdata;
@@ -20,5 +18,3 @@ struct ddsi_sertype *dds_type_type(const char *name);
 struct ddsi_serdata *dds_type_sample(const struct ddsi_sertype *type, const void *cdr, size_t len);
 /* The bytes of a sample of such a type; padded by up to three zeros. */
 const uint8_t *dds_type_bytes(const struct ddsi_serdata *sample, size_t *len);
-
-#endif

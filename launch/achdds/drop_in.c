@@ -1,7 +1,6 @@
 /* drop_in.c: what achdds@.service has to allow for a plan that does not stay on lo. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <string.h>
 
 #include "launch/achdds/drop_in.h"
 

@@ -1,12 +1,7 @@
 /* filter.c: the packets that the sockets of the DDS library receive. */
 #include <dirent.h>
-#include <errno.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -9,16 +9,13 @@
  *
  * The program goes by the input interface, which cannot be forged from outside, unlike any address in a packet.
  */
-#ifndef LAUNCH_ACHDDS_FILTER_H
-#define LAUNCH_ACHDDS_FILTER_H
+#pragma once
 
 #include <linux/filter.h>
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/socket.h>
 
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define FILTER_PEERS_MAX 32
 #define FILTER_PROGRAM_MAX (14 + 2 * FILTER_PEERS_MAX)
@@ -41,5 +38,3 @@ int filter_bind(int fd, const struct sockaddr *address, socklen_t len);
 int filter_check(struct error_sink *errors);
 /* Does the interface have another index now, because it was removed and came back? */
 bool filter_is_stale(void);
-
-#endif

@@ -2,8 +2,6 @@
 #include <dds/dds.h>
 #include <dds/ddsrt/log.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "launch/achdds/library_log.h"
 

@@ -3,10 +3,9 @@
  * Anyone who reaches the interface can make the library log a line for each packet.  So no line is printed from here;
  * the bridge reports their number and the newest one, now and then.
  */
-#ifndef LAUNCH_ACHDDS_LIBRARY_LOG_H
-#define LAUNCH_ACHDDS_LIBRARY_LOG_H
+#pragma once
 
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define LIBRARY_LOG_LINE 200
 
@@ -19,5 +18,3 @@ struct library_log {
 void library_log_open(void);
 void library_log_close(void);
 void library_log_read(struct library_log *copy);
-
-#endif

@@ -1,10 +1,6 @@
 /* relay.c: channels of one Endplate machine on another. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "config/base/lines.h"
 #include "launch/achdds/relay_inside.h"
 
 #define PACKAGE "endplate_msgs::msg::dds_::"

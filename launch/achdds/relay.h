@@ -8,8 +8,7 @@
  * A reference goes to the driver as any other (bridge_in.h): its validity, at most that of the plan, counts from its
  * reception, and it has to name the incarnation of the driver.
  */
-#ifndef LAUNCH_ACHDDS_RELAY_H
-#define LAUNCH_ACHDDS_RELAY_H
+#pragma once
 
 #include "launch/achdds/bridge.h"
 
@@ -26,5 +25,3 @@ void relay_take(struct relay *relay);
 int64_t relay_due(struct relay *relay, int64_t now_ns);
 
 void relay_state(const struct relay *relay, struct json *json, int64_t now_ns);
-
-#endif

@@ -6,12 +6,9 @@
  * Whatever the network does, the offset lies within half of the time that both ways took together of
  * ((t2 - t1) + (t3 - t4)) / 2.  The fastest of the last answers is used; each ages, since clocks drift.  Pure.
  */
-#ifndef LAUNCH_ACHDDS_RELAY_CLOCK_H
-#define LAUNCH_ACHDDS_RELAY_CLOCK_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define RELAY_CLOCK_KEPT 16
 #define RELAY_CLOCK_DRIFT 200e-6 /* of two clocks against each other, at most: each 100 ppm */
@@ -29,5 +26,3 @@ bool relay_clock_is_sane(int64_t t_ns);
 bool relay_clock_add(struct relay_clock *clock, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
 /* The other clock less ours, and how wrong that may be.  false: no answer yet. */
 bool relay_clock_offset(const struct relay_clock *clock, int64_t now_ns, int64_t *offset_ns, int64_t *error_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* relay_inside.h: what the files of the relay share. */
-#ifndef LAUNCH_ACHDDS_RELAY_INSIDE_H
-#define LAUNCH_ACHDDS_RELAY_INSIDE_H
+#pragma once
 
 #include "launch/achdds/relay.h"
 #include "launch/achdds/relay_clock.h"
@@ -70,5 +69,3 @@ bool relay_peer_offset(const struct relay *r, uint64_t session, int64_t now_ns, 
 
 /* relay_receive.c: a sample of a channel. */
 void relay_receive(struct relay *r, struct relay_in *in, const struct dds_node_sample *sample);
-
-#endif

@@ -1,6 +1,4 @@
 /* relay_receive.c: messages of another machine, into channels and to drivers. */
-#include <errno.h>
-
 #include "launch/achdds/relay_inside.h"
 #include "launch/achdds/relay_stamp.h"
 

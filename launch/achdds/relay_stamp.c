@@ -1,6 +1,4 @@
 /* relay_stamp.c: the times in a message of another machine. */
-#include <string.h>
-
 #include "launch/achdds/relay_stamp.h"
 
 bool relay_stamp_is_time(const struct msg_field *field)

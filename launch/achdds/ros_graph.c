@@ -1,6 +1,4 @@
 /* ros_graph.c: ParticipantEntitiesInfo of rmw_dds_common as CDR. */
-#include <string.h>
-
 #include "channels/ros/cdr.h"
 #include "launch/achdds/ros_graph.h"
 

@@ -1,9 +1,7 @@
 /* ros_graph.h: the message by which a participant says which ROS 2 nodes it is: ParticipantEntitiesInfo, as CDR. */
-#ifndef LAUNCH_ACHDDS_ROS_GRAPH_H
-#define LAUNCH_ACHDDS_ROS_GRAPH_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define ROS_GRAPH_TOPIC "ros_discovery_info"
 #define ROS_GRAPH_TYPE "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"
@@ -20,5 +18,3 @@ struct ros_graph {
 
 /* The CDR bytes, with their header; 0: there is no room. */
 size_t ros_graph_write(const struct ros_graph *graph, uint8_t *cdr, size_t size);
-
-#endif

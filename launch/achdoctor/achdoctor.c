@@ -1,6 +1,4 @@
 /* achdoctor.c: the main of achdoctor(1): examines whether this machine is fit to run a robot. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/client/robot_choice.h"

@@ -1,8 +1,4 @@
 /* doctor.c: the report: findings, as text and as JSON. */
-#include <stdarg.h>
-#include <string.h>
-
-#include "config/base/json.h"
 #include "launch/achdoctor/doctor.h"
 
 static const char *const words[DOCTOR_VERDICTS] = {

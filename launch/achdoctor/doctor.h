@@ -11,16 +11,16 @@
  * Facts are gathered first (facts_*), and the checks (doctor_*) are pure: they compare the facts with the needs of a
  * robot and add findings to the report.  A finding that keeps a robot from running safely fails; one that makes it late
  * under load, or hard to repair, is a warning.
+ *
+ * Offered to other folders:
+ *	prearm.h
  */
-#ifndef LAUNCH_ACHDOCTOR_DOCTOR_H
-#define LAUNCH_ACHDOCTOR_DOCTOR_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "can/bus/link.h"
+#include "config/base/base.h"
 #include "config/settings/robot.h"
 
 #define DOCTOR_UNKNOWN INT64_MIN   /* a number that cannot be read here */
@@ -167,5 +167,3 @@ struct doctor_robot {
 
 void doctor_files(const struct doctor_robot *r, struct doctor_report *report);
 void doctor_disks(const struct doctor_robot *r, struct doctor_report *report);
-
-#endif

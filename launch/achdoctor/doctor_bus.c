@@ -1,9 +1,4 @@
 /* doctor_bus.c: checks of the interface of a bus. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "can/bus/bits.h"
 #include "launch/achdoctor/doctor.h"
 

@@ -1,8 +1,4 @@
 /* doctor_machine.c: checks of the machine: scheduler, memory, kernel, processors, clock. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "launch/achdoctor/doctor.h"
 
 #define MEMLOCK_MIN (64LL << 20) /* a driver locks some 10 MB; its allocations must not fail later */

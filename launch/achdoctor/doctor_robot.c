@@ -1,7 +1,4 @@
 /* doctor_robot.c: checks of the robot's channels and files against endplate-security(7), and of disks. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "launch/achdoctor/doctor.h"
 
 #define FREE_FAIL (64LL << 20)

@@ -1,9 +1,6 @@
 /* facts.c: reads small files of the kernel below a root. */
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "launch/achdoctor/facts.h"

@@ -1,6 +1,5 @@
 /* facts.h: gathers what the checks of doctor.h compare. */
-#ifndef LAUNCH_ACHDOCTOR_FACTS_H
-#define LAUNCH_ACHDOCTOR_FACTS_H
+#pragma once
 
 #include "launch/achdoctor/doctor.h"
 #include "launch/file/launch_file.h"
@@ -34,5 +33,3 @@ bool facts_line(const char *root, char *text, size_t size, const char *fmt, ...)
 int64_t facts_number(const char *root, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* All of it, up to size.  Bytes; 0: nothing. */
 size_t facts_text(const char *root, const char *path, char *text, size_t size);
-
-#endif

@@ -1,11 +1,8 @@
 /* facts_bus.c: gathers what there is to know of the interface of a bus. */
 #include <dirent.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "config/base/lines.h"
 #include "launch/achdoctor/facts.h"
 #include "launch/check/check.h"
 

@@ -1,15 +1,11 @@
 /* facts_machine.c: gathers what there is to know of the machine. */
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
@@ -17,7 +13,6 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/lines.h"
 #include "launch/achdoctor/facts.h"
 
 #define MEASURE_NS 500000000

@@ -1,15 +1,11 @@
 /* facts_robot.c: gathers owners and modes of the robot's files and channels, and the space on disks. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"
-#include "config/base/run.h"
 #include "launch/achdoctor/facts.h"
 
 #define WRITE_BYTES (8 << 20)

@@ -1,6 +1,4 @@
 /* prearm.c: what achdoctor(1) finds before a robot on a real bus is armed. */
-#include <string.h>
-
 #include "launch/achdoctor/facts.h"
 #include "launch/achdoctor/prearm.h"
 

@@ -3,8 +3,7 @@
  * Limits are those of achstart, and an interface that this process does not see may be in the network namespace of the
  * robot: drivers use it, and achstart checks its state.
  */
-#ifndef LAUNCH_ACHDOCTOR_PREARM_H
-#define LAUNCH_ACHDOCTOR_PREARM_H
+#pragma once
 
 #include "launch/achdoctor/doctor.h"
 #include "launch/view/status.h"
@@ -13,5 +12,3 @@
 bool prearm_is_needed(const struct status *robot);
 /* Adds what it finds; the robot is not to be armed if something fails. */
 void prearm_examine(const struct status *robot, struct doctor_report *report);
-
-#endif

@@ -1,26 +1,16 @@
 /* achstart.c: brings a robot up from its launch file, and restarts daemons that die. */
-#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "channels/port/port.h"
-#include "config/base/exit.h"
-#include "config/base/run.h"
 #include "config/settings/options.h"
-#include "daemons/drv/claim.h"
 #include "launch/achstart/deadman.h"
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"
 #include "launch/check/check.h"
-#include "launch/file/launch_file.h"
 
 #define CLAIM_TRIES 20
 #define CLAIM_RETRY_NS 5000000

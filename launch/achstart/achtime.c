@@ -4,13 +4,8 @@
  * it asked for it, or the next deadline is beyond the limit it has set, or its own deadline has come.  Then it ends and
  * kills what the plan says, holds the clock to a rate, and lets the outside in: every 5 ms of real time each process
  * looks at its descriptors once, at rest, so that a look without a find changes nothing. */
-#include <errno.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,7 +13,6 @@
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_page.h"
-#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "daemons/drv/realtime.h"
 #include "launch/achstart/kill_schedule.h"

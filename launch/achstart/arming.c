@@ -1,13 +1,8 @@
 /* arming.c: one arm request at a time. */
-#include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "can/bus/link.h"
-#include "launch/achstart/level.h"
 #include "launch/achstart/supervise.h"
 
 #define QUIET_NS 30000000 /* a driver copies what it has read of estop-b to estop within this time */

@@ -1,14 +1,9 @@
 /* channel_guard.c: the channels of the robot. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/safe_path.h"
 #include "launch/achstart/channel_guard.h"
 
 /* As many rights as another user may have at most. */

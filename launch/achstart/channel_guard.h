@@ -3,13 +3,10 @@
  * At each call it opens one channel as its driver would.  It removes a channel that was overwritten and reports that;
  * the processes that use it recreate it.  Only achstart removes channels.  estop and estop-b are level.h's.
  */
-#ifndef LAUNCH_ACHSTART_CHANNEL_GUARD_H
-#define LAUNCH_ACHSTART_CHANNEL_GUARD_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "channels/port/port.h"
+#include "config/base/base.h"
 #include "launch/file/launch_file.h"
 
 struct channel_guard {
@@ -47,5 +44,3 @@ bool channel_guard_mend(const char *name);
 /* Removes all of them, estop and estop-b too, except those to be kept; on a virtual clock those, too: the next run
  * has another. */
 void channel_guard_sweep(struct channel_guard *guard);
-
-#endif

@@ -1,26 +1,17 @@
 /* child.c: one process of the robot. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/exit.h"
-#include "config/base/num.h"
-#include "config/base/run.h"
 #include "daemons/drv/realtime.h"
 #include "daemons/drv/standby.h"
 #include "launch/achstart/child.h"
 #include "launch/achstart/virtual.h"
-#include "launch/file/launch_file.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP /* Linux 6.9 */
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2)

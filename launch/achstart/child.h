@@ -5,10 +5,8 @@
  * signal of the terminal, and lives on when we die.  Signals are at their defaults and not blocked.  The daemon is the
  * process group of that session: signals go to all of it, and it is killed when its leader has ended; see supervise.c.
  */
-#ifndef LAUNCH_ACHSTART_CHILD_H
-#define LAUNCH_ACHSTART_CHILD_H
+#pragma once
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "channels/client/folder.h"
@@ -57,5 +55,3 @@ bool child_ended(struct child *child, int *status);
 /* "exit status 111", "signal 11 (Segmentation fault), core dumped", "status unknown" */
 #define CHILD_END_MAX 80
 void child_end_text(char text[CHILD_END_MAX], int status);
-
-#endif

@@ -2,10 +2,8 @@
 #define _GNU_SOURCE
 #include "launch/achstart/clock_page.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <unistd.h>

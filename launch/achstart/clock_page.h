@@ -1,10 +1,8 @@
 /* clock_page.h: the page of a virtual clock that an achstart finds: of a robot whose achstart was killed. */
-#ifndef LAUNCH_ACHSTART_CLOCK_PAGE_H
-#define LAUNCH_ACHSTART_CLOCK_PAGE_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "channels/clock/vt_page.h"
+#include "config/base/base.h"
 #include "launch/file/launch_file.h"
 
 /* The page, to be unmapped, if a daemon of the launch file runs on that clock.  NULL: none does; then a coordinator
@@ -17,5 +15,3 @@ int clock_page_slot_named(const struct vt_page *page, const char *name, int firs
 
 /* Asks for that slot and waits for it in real time; check is called meanwhile.  0, or -ETIMEDOUT. */
 int clock_page_enter(const char *path, struct vt_page *page, int slot, void (*check)(void));
-
-#endif

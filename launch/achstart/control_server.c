@@ -1,16 +1,7 @@
 /* control_server.c: the socket $RUN/control, which takes the commands of achctl. */
-#include <errno.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "channels/client/folder.h"
-#include "config/base/nearest.h"
-#include "config/base/safe_path.h"
-#include "config/base/utf8.h"
 #include "launch/achstart/control_server.h"
 #include "launch/achstart/virtual.h"
 #include "launch/view/peer.h"

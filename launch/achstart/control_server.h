@@ -17,12 +17,10 @@
  * UNTIL is in ns of CLOCK_MONOTONIC.  A command is not done after that, nor when its client has hung up: the client has
  * reported a failure by then, and the robot may have changed.  A raise has no UNTIL and is always done.
  */
-#ifndef LAUNCH_ACHSTART_CONTROL_SERVER_H
-#define LAUNCH_ACHSTART_CONTROL_SERVER_H
+#pragma once
 
 #include "channels/port/request.h"
 #include "channels/port/rpc.h"
-#include "config/base/json.h"
 #include "launch/achstart/supervise.h"
 
 #define CONTROL_SERVER_REQUESTS 8 /* clients that wait for a driver, at most */
@@ -39,5 +37,3 @@ void control_server_close(struct control *c);
 size_t control_server_fds(const struct control *c, struct clock_fd fds[CONTROL_SERVER_FDS]);
 /* Answers the questions that have come, and those that waited; never blocks. */
 void control_server_serve(struct control *c, const struct clock_fd *fds, int64_t now_ns);
-
-#endif

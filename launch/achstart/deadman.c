@@ -1,8 +1,6 @@
 /* deadman.c: holds a robot whose achstart has died. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

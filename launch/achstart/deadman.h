@@ -4,8 +4,7 @@
  * another one, for example by the kernel for memory, a process that achstart left behind raises the e-stop to hold
  * after the time unsupervised: of the launch file.
  */
-#ifndef LAUNCH_ACHSTART_DEADMAN_H
-#define LAUNCH_ACHSTART_DEADMAN_H
+#pragma once
 
 #include "daemons/drv/claim.h"
 #include "launch/file/launch_file.h"
@@ -14,5 +13,3 @@
 int deadman_begin(const struct launch *launch, int lock, struct claim_set *claims);
 /* The robot is stopped: ends it, and waits for that. */
 void deadman_end(void);
-
-#endif

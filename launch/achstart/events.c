@@ -1,12 +1,7 @@
 /* events.c: the events of the robot, in one place. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
-#include "config/base/utf8.h"
 #include "launch/achstart/events.h"
 
 #define AT_ONCE 64

@@ -5,8 +5,7 @@
  * happened.  achstart's own events also go to the channel achstart-event, and to stderr, together with the daemons'
  * warnings and errors.  Pauses of the machine, which all drivers report, are one event (paused.h).
  */
-#ifndef LAUNCH_ACHSTART_EVENTS_H
-#define LAUNCH_ACHSTART_EVENTS_H
+#pragma once
 
 #include "channels/port/port.h"
 #include "launch/achstart/paused.h"
@@ -65,5 +64,3 @@ const char *events_fault_text(const struct events_fault *fault, uint32_t incarna
 
 /* Reads one daemon's events from its channel; those from before our time only go to fault. */
 void events_follow(struct events *events, struct port *port, struct events_fault *fault, int64_t now_ns);
-
-#endif

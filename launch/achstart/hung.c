@@ -1,9 +1,6 @@
 /* hung.c: whether a silent daemon is hung, or did not get a processor. */
 #include "launch/achstart/hung.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "channels/client/folder.h"
 
 enum hung_verdict hung_verdict(const struct hung_facts *f)

@@ -7,12 +7,11 @@
  * /proc/PID/schedstat has the sum of the waits that have ended; a daemon that is runnable and has not run since the
  * last sample is in a wait that has not.  Both are of the main thread, which is the loop of a daemon.
  */
-#ifndef LAUNCH_ACHSTART_HUNG_H
-#define LAUNCH_ACHSTART_HUNG_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include "config/base/base.h"
 
 #define HUNG_LIMIT_FACTOR 10 /* times the patience: a daemon that is silent for longer is killed in any case, ... */
 #define HUNG_LIMIT_MIN_NS INT64_C(2000000000) /* ... but not before this */
@@ -44,5 +43,3 @@ struct hung {
 void hung_sample(struct hung *hung, const char *schedstat, char state, int64_t since_ns, bool fresh, int64_t now_ns);
 /* The same for a process. */
 void hung_measure(struct hung *hung, pid_t pid, int64_t since_ns, bool fresh, int64_t now_ns);
-
-#endif

@@ -1,6 +1,4 @@
 /* kept_sockets.c: the listening sockets of a daemon. */
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "launch/achstart/kept_sockets.h"

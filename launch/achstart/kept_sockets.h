@@ -4,13 +4,9 @@
  * the port in between, and connections wait.  The daemon has them, too, and sends them to an achstart that has adopted
  * it (FDSTORE=1), so that they outlive either process, but not both.
  */
-#ifndef LAUNCH_ACHSTART_KEPT_SOCKETS_H
-#define LAUNCH_ACHSTART_KEPT_SOCKETS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "config/base/error.h"
+#include "config/base/base.h"
 #include "launch/view/listener.h"
 
 /* All zeroes to begin with. */
@@ -25,5 +21,3 @@ int kept_sockets_open(struct kept_sockets *sockets, int port, struct error_sink 
 /* true: it is a socket of the pair, which was missing and is kept from now on. */
 bool kept_sockets_take(struct kept_sockets *sockets, int port, int fd);
 void kept_sockets_close(struct kept_sockets *sockets);
-
-#endif

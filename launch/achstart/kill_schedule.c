@@ -1,13 +1,9 @@
 /* kill_schedule.c: which process gets which signal, and when. */
 #include "launch/achstart/kill_schedule.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/text.h"
 
 int kill_schedule_add(struct kill_schedule *schedule, const struct kill_schedule_step *step, struct error_sink *errors)
 {

@@ -1,10 +1,7 @@
 /* kill_schedule.h: which process gets which signal, at which instant of the virtual clock. */
-#ifndef LAUNCH_ACHSTART_KILL_SCHEDULE_H
-#define LAUNCH_ACHSTART_KILL_SCHEDULE_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "config/base/base.h"
 #include "config/settings/settings.h"
 
 #define KILL_SCHEDULE_NAME_MAX 48
@@ -32,5 +29,3 @@ int kill_schedule_add(struct kill_schedule *schedule, const struct kill_schedule
 const struct kill_schedule_step *kill_schedule_due(struct kill_schedule *schedule,
 						   int64_t now_ns);  /* the next one that is due, once; or NULL */
 int64_t kill_schedule_next_ns(const struct kill_schedule *schedule); /* CLOCK_NEVER: none is left */
-
-#endif

@@ -1,12 +1,8 @@
 /* level.c: the level of the e-stop, as achstart maintains it. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
-#include "launch/achstart/level.h"
 #include "launch/achstart/supervise.h"
 
 #define CREATE_EVERY_NS 1000000000   /* at most, of a channel that is removed or condemned again and again */

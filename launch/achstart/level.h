@@ -4,12 +4,11 @@
  * channel that operators cannot write, and creates a missing or unusable channel again: every driver is at estop then.
  * It reports each of these once.
  */
-#ifndef LAUNCH_ACHSTART_LEVEL_H
-#define LAUNCH_ACHSTART_LEVEL_H
+#pragma once
 
 #include "channels/estop/estop.h"
 #include "channels/estop/estop_lower.h"
-#include "config/base/lines.h"
+#include "config/base/base.h"
 
 struct supervisor;
 
@@ -78,5 +77,3 @@ bool arming_is_under_way(const struct arming *a);
 void arming_update(struct supervisor *s, int64_t now_ns);
 /* The operator does not wait any more. */
 void arming_cancel(struct supervisor *s, const char *why, int64_t now_ns);
-
-#endif

@@ -1,8 +1,4 @@
 /* links.c: brings the robot's links up and resets them. */
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/lines.h"
 #include "launch/achstart/links.h"
 #include "launch/check/check.h"
 

@@ -7,8 +7,7 @@
  * driver reports because all of them wait for it, is brought up once it exists: tried every second, and reported when
  * that changes something.
  */
-#ifndef LAUNCH_ACHSTART_LINKS_H
-#define LAUNCH_ACHSTART_LINKS_H
+#pragma once
 
 #include "channels/client/daemon_state.h"
 #include "launch/achstart/events.h"
@@ -45,5 +44,3 @@ struct links_driver {
 };
 void links_update(struct links *links, const struct launch *launch, const struct links_driver *drivers, size_t n,
 		  struct events *events, int64_t now_ns);
-
-#endif

@@ -4,8 +4,7 @@
  * process that has left the group (setsid, a double fork) is found by its environment, ENDPLATE_RUN and
  * ENDPLATE_DAEMON, which it has from the daemon; also by another achstart.  It is an orphan, and killed, if its daemon
  * has no process, or has a younger one. */
-#ifndef LAUNCH_ACHSTART_ORPHANS_H
-#define LAUNCH_ACHSTART_ORPHANS_H
+#pragma once
 
 #include "launch/achstart/supervise.h"
 
@@ -18,5 +17,3 @@ unsigned int orphans_kill_all(struct supervisor *s, int64_t now_ns);
 
 /* The robot is stopped: kills orphans until none is left, for a second at most. */
 void orphans_kill_at_end(struct supervisor *s);
-
-#endif

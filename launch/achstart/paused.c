@@ -1,7 +1,4 @@
 /* paused.c: see paused.h. */
-#include <stdio.h>
-#include <string.h>
-
 #include "daemons/drv/paused_text.h"
 #include "launch/achstart/paused.h"
 

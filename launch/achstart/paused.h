@@ -4,12 +4,10 @@
  * daemons said so.  It is due a while after the first of them.  Those that come later and overlap it, too, are left
  * out, unless they are half as long again; so those that a driver repeats (its longest of ten seconds) are.
  */
-#ifndef LAUNCH_ACHSTART_PAUSED_H
-#define LAUNCH_ACHSTART_PAUSED_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "channels/msg/msg.h"
+#include "config/base/base.h"
 
 #define PAUSED_COLLECT_NS 250000000 /* all drivers have had a turn by then */
 #define PAUSED_NEAR_NS 10000000	    /* no two of them end at the same time */
@@ -26,5 +24,3 @@ struct paused { /* zeros: there was none */
 bool paused_hear(struct paused *p, const struct msg_event *event, int64_t now_ns);
 /* true: the event that was kept, of all of them; at now_ns it is due.  Then none is kept. */
 bool paused_take(struct paused *p, int64_t now_ns, struct msg_event *event);
-
-#endif

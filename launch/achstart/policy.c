@@ -1,9 +1,8 @@
 /* policy.c: what the supervisor does about a daemon: one table, state x event. */
+#include "config/base/base.h"
 #include "launch/achstart/policy.h"
 
 #include <sys/wait.h>
-
-#include "config/base/exit.h"
 
 #define NOT INT64_MIN /* it has not been ready */
 #define NEVER INT64_MAX

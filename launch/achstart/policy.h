@@ -28,8 +28,7 @@
  *	- sends POLICY_NEEDS_MET to a waiting daemon when everything it needs is fine (policy_is_fine), also right after
  *	  POLICY_START.
  */
-#ifndef LAUNCH_ACHSTART_POLICY_H
-#define LAUNCH_ACHSTART_POLICY_H
+#pragma once
 
 #include "launch/file/policy_rules.h"
 
@@ -132,5 +131,3 @@ bool policy_is_settled(const struct policy *p, const struct policy_rules *rules,
 
 const char *policy_state_name(enum policy_state state); /* "stopped" ... "done" */
 const char *policy_event_name(enum policy_event event); /* "start" ... */
-
-#endif

@@ -1,15 +1,9 @@
 /* rundir.c: what achstart needs in $RUN while it runs. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/base/safe_path.h"
-#include "config/base/utf8.h"
 #include "launch/achstart/control_server.h"
-#include "launch/achstart/rundir.h"
 
 /* ---- notify ---- */
 

@@ -5,15 +5,12 @@
  * The daemons run on; but without notify a daemon that is started again would never be ready, and without control there
  * would be no commands.
  */
-#ifndef LAUNCH_ACHSTART_RUNDIR_H
-#define LAUNCH_ACHSTART_RUNDIR_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/port/notify.h"
-#include "config/base/error.h"
+#include "config/base/base.h"
 
 #define NOTICE_STATUS_MAX 200
 
@@ -43,5 +40,3 @@ bool rundir_has_daemon(const struct launch *launch);
 void rundir_check(struct supervisor *s, int64_t now_ns);
 /* If daemons cannot reach notify now, s->deaf_ns is now: their silence is not their fault. */
 void rundir_listen(struct supervisor *s, int64_t now_ns);
-
-#endif

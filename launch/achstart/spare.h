@@ -2,8 +2,7 @@
  *
  * It is started once the daemon has been ready for half a second, and ended when the daemon is not to run.  When the
  * daemon dies it takes over, if it is there; else a process is started as ever. */
-#ifndef LAUNCH_ACHSTART_SPARE_H
-#define LAUNCH_ACHSTART_SPARE_H
+#pragma once
 
 #include "launch/achstart/child.h"
 
@@ -27,5 +26,3 @@ bool spare_reap(struct spare *spare, int *status, int64_t now_ns);
  * none. */
 bool spare_use(struct spare *spare, struct child *child, const struct launch_daemon *daemon,
 	       struct folder_state *saved);
-
-#endif

@@ -1,10 +1,6 @@
 /* supervise.c: the supervisor's loop; see supervise.h. */
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
@@ -12,11 +8,8 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/exit.h"
-#include "config/base/num.h"
 #include "launch/achstart/control_server.h"
 #include "launch/achstart/orphans.h"
-#include "launch/achstart/supervise.h"
 
 #define PRIORITY_MAX 99
 #define LATE_NS 50000000 /* after waking so late itself, it does not count the time before against daemons */

@@ -3,18 +3,13 @@
  * policy.h decides what is done about a daemon, and supervised.h carries it out.  Nothing in the loop waits for one:
  * starting one waits for exec alone.
  */
-#ifndef LAUNCH_ACHSTART_SUPERVISE_H
-#define LAUNCH_ACHSTART_SUPERVISE_H
+#pragma once
 
-#include "channels/estop/estop.h"
-#include "channels/port/notify.h"
 #include "daemons/drv/claim.h"
 #include "launch/achstart/channel_guard.h"
-#include "launch/achstart/events.h"
 #include "launch/achstart/level.h"
 #include "launch/achstart/links.h"
 #include "launch/achstart/supervised.h"
-#include "launch/file/launch_file.h"
 
 #define SUPERVISE_LOOK_NS \
 	20000000 /* how often publications are looked at: a stalled link is to be reset within 50 ms */
@@ -69,5 +64,3 @@ void supervise_start(struct supervisor *s, struct supervised *d, int64_t now_ns)
 void supervise_stop(struct supervisor *s, int64_t now_ns);
 void supervise_channel_removed(struct supervisor *s, const char *channel,
 			       int64_t now_ns); /* reports a channel that was removed */
-
-#endif

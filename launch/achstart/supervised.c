@@ -1,15 +1,10 @@
 /* supervised.c: one daemon under supervision. */
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/lines.h"
-#include "config/base/num.h"
 #include "daemons/drv/drv_tick.h"
 #include "launch/achstart/supervise.h"
 #include "launch/achstart/virtual.h"

@@ -1,17 +1,12 @@
 /* supervised.h: one daemon under supervision: policy.h decides, this carries it out and reports it. */
-#ifndef LAUNCH_ACHSTART_SUPERVISED_H
-#define LAUNCH_ACHSTART_SUPERVISED_H
+#pragma once
 
 #include "channels/client/daemon_state.h"
-#include "launch/achstart/child.h"
 #include "launch/achstart/events.h"
 #include "launch/achstart/hung.h"
-#include "launch/achstart/kept_sockets.h"
 #include "launch/achstart/policy.h"
 #include "launch/achstart/rundir.h"
 #include "launch/achstart/spare.h"
-#include "launch/file/launch_file.h"
-#include "launch/view/logs.h"
 
 struct supervisor;
 
@@ -70,5 +65,3 @@ uint32_t supervised_incarnation(const struct supervised *d);
 /* ---- between supervised.c and supervised_open.c ---- */
 
 void supervised_follow(int all, int fd); /* one of s->ends or s->fifos; fd -1: nothing */
-
-#endif

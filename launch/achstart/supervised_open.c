@@ -1,7 +1,4 @@
 /* supervised_open.c: how a daemon is found when achstart begins, and how it is left. */
-#include <errno.h>
-#include <stdio.h>
-
 #include "launch/achstart/supervise.h"
 
 bool supervised_adopt(struct supervisor *s, struct supervised *d, int64_t now_ns)

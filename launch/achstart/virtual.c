@@ -1,15 +1,10 @@
 /* virtual.c: the robot on a virtual clock. */
 #include "launch/achstart/virtual.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/resource.h>
@@ -18,8 +13,6 @@
 
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_clock.h"
-#include "config/base/run.h"
-#include "config/base/text.h"
 #include "daemons/drv/realtime.h"
 #include "launch/achstart/clock_page.h"
 #include "launch/achstart/kill_schedule.h"

@@ -2,11 +2,9 @@
  *
  * Slot 1 is achstart's; the daemons follow in the order of the launch file, so that canwire precedes the programs on
  * its buses.  A program that does not know the clock runs beside it, in real time. */
-#ifndef LAUNCH_ACHSTART_VIRTUAL_H
-#define LAUNCH_ACHSTART_VIRTUAL_H
+#pragma once
 
-#include <stdbool.h>
-
+#include "config/base/base.h"
 #include "config/settings/settings.h"
 #include "launch/file/launch_file.h"
 
@@ -62,5 +60,3 @@ bool virtual_waits_for(pid_t pid);
 bool virtual_dies(pid_t pid, int signal);
 /* After such a signal: waits until the clock has taken note of its death, so that it happens now. */
 void virtual_killed(pid_t pid);
-
-#endif

@@ -1,17 +1,11 @@
 /* achweb.c: a page that shows a robot, stops it and, for those who may, arms it; achweb(1). */
-#include <errno.h>
 #include <grp.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/client/robot_choice.h"
-#include "channels/port/notify.h"
 #include "channels/port/port.h"
-#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "launch/achweb/listen.h"
 #include "launch/achweb/login.h"
-#include "launch/achweb/server.h"
 #include "launch/view/rights.h"
 
 #define PROGRAM "achweb"

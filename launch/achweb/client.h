@@ -4,16 +4,9 @@
  * Nothing waits: client_write is called again by the loop, every 20 ms, until the message has left.  Meanwhile newer
  * snapshots replace each other elsewhere, so that a client that does not read costs one message and no more.
  */
-#ifndef LAUNCH_ACHWEB_CLIENT_H
-#define LAUNCH_ACHWEB_CLIENT_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "config/base/json.h"
 #include "launch/achweb/http.h"
-#include "launch/achweb/proof.h"
 #include "launch/achweb/rate.h"
 #include "launch/achweb/token.h"
 #include "launch/achweb/wsock.h"
@@ -125,5 +118,3 @@ void client_message_proven(struct client *client, const char *challenge, struct 
 void client_queue_proven(struct client *client, const char *challenge, struct blob *blob);
 /* The close frame with the reason, and then the end. */
 void client_end(struct client *client, uint16_t code, const char *why);
-
-#endif

@@ -1,6 +1,4 @@
 /* fresh.c: challenges of this process, and counts that were used. */
-#include <string.h>
-
 #include "launch/achweb/fresh.h"
 
 bool fresh_is_due(const struct fresh *f, int64_t now_ns)

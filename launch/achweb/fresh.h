@@ -3,8 +3,7 @@
  * The newest challenge and the one before it are good, each for FRESH_NS as the newest.  They are random for each
  * process: what another program collected on our port while no achweb was there is worth nothing to the next one.
  */
-#ifndef LAUNCH_ACHWEB_FRESH_H
-#define LAUNCH_ACHWEB_FRESH_H
+#pragma once
 
 #include "launch/achweb/proof.h"
 
@@ -34,5 +33,3 @@ enum fresh_taken { FRESH_TAKEN, FRESH_USED, FRESH_FULL };
 /* Takes a count, once.  A window makes room when every challenge that its counts came with has ended. */
 enum fresh_taken fresh_take(struct fresh_window windows[FRESH_CLIENTS], const char *client, uint64_t count,
 			    uint64_t turn);
-
-#endif

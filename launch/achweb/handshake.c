@@ -1,7 +1,4 @@
 /* handshake.c: the answer to a WebSocket handshake. */
-#include <string.h>
-
-#include "config/base/base64.h"
 #include "launch/achweb/handshake.h"
 
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"

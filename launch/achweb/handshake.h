@@ -1,10 +1,7 @@
 /* handshake.h: the answer to a WebSocket handshake (RFC 6455, section 4.2.2). */
-#ifndef LAUNCH_ACHWEB_HANDSHAKE_H
-#define LAUNCH_ACHWEB_HANDSHAKE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define HANDSHAKE_KEY_LEN 24	/* base64 of 16 bytes */
 #define HANDSHAKE_ACCEPT_MAX 29 /* base64 of 20 bytes, and a zero */
@@ -14,5 +11,3 @@ bool handshake_accept(char accept[HANDSHAKE_ACCEPT_MAX], const char *key);
 
 /* For the tests: SHA-1, which serves the protocol here, not security. */
 void handshake_sha1(uint8_t digest[20], const void *bytes, size_t len);
-
-#endif

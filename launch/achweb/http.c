@@ -1,6 +1,4 @@
 /* http.c: the head of an HTTP/1.1 request. */
-#include <stddef.h>
-#include <string.h>
 #include <strings.h>
 
 #include "launch/achweb/http.h"

@@ -10,11 +10,9 @@
  *
  * Strict, and small: GET and POST, no chunks, no folded lines, and no header twice that decides anything.
  */
-#ifndef LAUNCH_ACHWEB_HTTP_H
-#define LAUNCH_ACHWEB_HTTP_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "config/base/base.h"
 
 #define HTTP_HEAD_MAX 6144 /* bytes of a head */
 #define HTTP_BODY_MAX 1024
@@ -38,5 +36,3 @@ bool http_lists(const char *list, const char *word);
 bool http_value(const char *query, const char *name, char *value, size_t size);
 
 const char *http_reason(int status); /* "Not Found" */
-
-#endif

@@ -1,14 +1,9 @@
 /* listen.c: the sockets that achweb listens on. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "config/base/text.h"
 #include "launch/achweb/listen.h"
 
 #define FIRST_FD 3

@@ -2,8 +2,7 @@
  * while achweb is restarted (LISTEN_FDS, as sd_listen_fds(3) has it).  No other process can have the port then, and a
  * request that comes meanwhile waits.
  */
-#ifndef LAUNCH_ACHWEB_LISTEN_H
-#define LAUNCH_ACHWEB_LISTEN_H
+#pragma once
 
 #include "channels/port/notify.h"
 #include "config/settings/settings.h"
@@ -30,5 +29,3 @@ void listen_held(struct listen_held *held, const struct server *server, int port
 
 /* With each beat: gives the sockets that came from achstart to the present one, which may be another (FDSTORE=1). */
 void listen_store(const struct server *server, struct notify *notify);
-
-#endif

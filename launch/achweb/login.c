@@ -1,13 +1,9 @@
 /* login.c: the socket RUN/web. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "config/base/run.h"
-#include "config/base/safe_path.h"
 #include "launch/achweb/login.h"
 #include "launch/achweb/sessions.h"
 #include "launch/view/member.h"

@@ -6,8 +6,7 @@
  * Everyone who may connect may look; act takes the right to arm, of the process that asks and of its user by the user
  * database: a process keeps the groups that its user has lost.
  */
-#ifndef LAUNCH_ACHWEB_LOGIN_H
-#define LAUNCH_ACHWEB_LOGIN_H
+#pragma once
 
 #include "channels/port/rpc.h"
 #include "launch/achweb/token.h"
@@ -34,5 +33,3 @@ int login_open(struct login *login, const char *folder, struct error_sink *error
 /* Writes the sessions to their file, if there is a new one, and from time to time. */
 void login_keep(struct login *login, int64_t now_ns);
 void login_close(struct login *login);
-
-#endif

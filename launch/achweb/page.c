@@ -1,9 +1,4 @@
 /* page.c: the files of the page, which are part of the program: there is no folder that a request could leave. */
-#include <string.h>
-
-#include "config/base/base64.h"
-#include "config/base/sha256.h"
-#include "config/base/text.h"
 #include "launch/achweb/page.h"
 
 #define PAGE_MAIN "/app.js" /* imports the others */

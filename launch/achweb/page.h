@@ -1,8 +1,7 @@
 /* page.h: the files of the page, which are part of the program. */
-#ifndef LAUNCH_ACHWEB_PAGE_H
-#define LAUNCH_ACHWEB_PAGE_H
+#pragma once
 
-#include <stddef.h>
+#include "config/base/base.h"
 
 struct page {
 	const char *path; /* "/" */
@@ -12,5 +11,3 @@ struct page {
 
 /* NULL: there is none. */
 const struct page *page_find(const char *path);
-
-#endif

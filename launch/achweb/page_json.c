@@ -2,13 +2,8 @@
  *
  * A number that is not finite is null, and a whole number beyond 2^53, which a browser would round, is a text.
  */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "config/base/utf8.h"
 #include "config/settings/options.h"
 #include "config/settings/robot.h"
 #include "launch/achweb/page_json.h"

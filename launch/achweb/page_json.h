@@ -1,6 +1,5 @@
 /* page_json.h: what the page gets, as JSON (achweb(1), THE PAGE). */
-#ifndef LAUNCH_ACHWEB_PAGE_JSON_H
-#define LAUNCH_ACHWEB_PAGE_JSON_H
+#pragma once
 
 #include "launch/achweb/client.h"
 #include "launch/achweb/robot_view.h"
@@ -11,5 +10,3 @@ struct blob *page_json_events(const struct robot_view *view);		     /* the last 
 struct blob *page_json_facts(const char *config); /* units of fields, and the limits of joints in that robot file */
 struct blob *page_json_hello(const struct client *client); /* what this client may do */
 struct blob *page_json_again(void);			   /* its challenge has ended: it is to send another proof */
-
-#endif

@@ -1,9 +1,4 @@
 /* post_body.c: what the body of a POST asks for. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "launch/achweb/post_body.h"
 
 const char *const post_body_words[] = { "stop", "arm", "home", "clear", "restart" };

@@ -6,13 +6,11 @@
  *
  * Nothing else can be asked for: no other verb, no value, no reference.
  */
-#ifndef LAUNCH_ACHWEB_POST_BODY_H
-#define LAUNCH_ACHWEB_POST_BODY_H
+#pragma once
 
 #include "channels/estop/estop.h"
 #include "channels/msg/types.h"
-#include "config/base/error.h"
-#include "config/base/text.h"
+#include "config/base/base.h"
 #include "config/settings/yaml.h"
 
 enum post_body_kind { POST_BODY_STOP, POST_BODY_ARM, POST_BODY_HOME, POST_BODY_CLEAR, POST_BODY_RESTART };
@@ -32,5 +30,3 @@ int post_body_read(struct post_body *order, enum post_body_kind kind, const char
 int post_body_read_what(struct post_body *body, const struct yaml_node *root, struct error_sink *errors);
 
 extern const char *const post_body_words[]; /* by kind: "arm" */
-
-#endif

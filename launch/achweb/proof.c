@@ -1,9 +1,4 @@
 /* proof.c: proofs of requests, answers and snapshots. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/hmac.h"
 #include "launch/achweb/proof.h"
 
 #define HEX "0123456789abcdef"

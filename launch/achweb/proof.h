@@ -8,12 +8,9 @@
  * body: a snapshot is hashed once for all pages.  CLIENT is random for each load of the page; COUNT and CHALLENGE keep
  * a proof from being used again (fresh.h).
  */
-#ifndef LAUNCH_ACHWEB_PROOF_H
-#define LAUNCH_ACHWEB_PROOF_H
+#pragma once
 
-#include <stdbool.h>
-
-#include "config/base/sha256.h"
+#include "config/base/base.h"
 
 #define PROOF_KEY SHA256_BYTES
 #define PROOF_MAX SHA256_TEXT_MAX
@@ -38,5 +35,3 @@ void proof_make(char proof[PROOF_MAX], const uint8_t key[PROOF_KEY], const char 
 
 void proof_hex(char *text, const uint8_t *bytes, size_t len); /* 2 * len digits, and a zero */
 bool proof_same(const char *a, const char *b, size_t len);    /* takes the same time wherever they differ */
-
-#endif

@@ -1,9 +1,7 @@
 /* rate.h: at most one in every_ns on average, and burst at once; pure. */
-#ifndef LAUNCH_ACHWEB_RATE_H
-#define LAUNCH_ACHWEB_RATE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct rate {
 	int64_t full_ns; /* when all that was taken has been paid back; begins with 0 */
@@ -18,5 +16,3 @@ static inline bool rate_take(struct rate *rate, int64_t now_ns, int64_t every_ns
 	rate->full_ns = from_ns + every_ns;
 	return true;
 }
-
-#endif

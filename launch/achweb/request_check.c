@@ -1,5 +1,4 @@
 /* request_check.c: which requests are answered at all. */
-#include <string.h>
 #include <strings.h>
 
 #include "launch/achweb/request_check.h"

@@ -7,8 +7,7 @@
  *	rights	come from the proof in that header (proof.h), or of a studio from the key in its address; a WebSocket of
  *		the page is proven by its first message
  */
-#ifndef LAUNCH_ACHWEB_REQUEST_CHECK_H
-#define LAUNCH_ACHWEB_REQUEST_CHECK_H
+#pragma once
 
 #include "launch/achweb/http.h"
 #include "launch/achweb/token.h"
@@ -39,5 +38,3 @@ enum request_check_route request_check_route(const struct http *request, bool is
 /* 0, or the status of the refusal with *why.  rights: that it has proven, 0 for none. */
 int request_check_check(const struct request_check *guard, const struct http *request, enum request_check_route route,
 			unsigned int rights, const char **why);
-
-#endif

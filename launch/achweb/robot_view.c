@@ -1,10 +1,5 @@
 /* robot_view.c: the robot as this process sees it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/lines.h"
-#include "config/base/utf8.h"
+#include "config/base/base.h"
 #include "launch/achdoctor/prearm.h"
 #include "launch/achweb/robot_view.h"
 

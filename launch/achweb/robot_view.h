@@ -1,8 +1,7 @@
 /* robot_view.h: the robot as this process sees it: what achstart answers, what the channels say, the level of the
  * e-stop, the last events.  It only reads, and never waits for achstart.
  */
-#ifndef LAUNCH_ACHWEB_ROBOT_VIEW_H
-#define LAUNCH_ACHWEB_ROBOT_VIEW_H
+#pragma once
 
 #include "launch/achdoctor/doctor.h"
 #include "launch/view/status.h"
@@ -57,5 +56,3 @@ void robot_view_read(struct robot_view *view);
 void robot_view_update(struct robot_view *view, int64_t now_ns);
 /* Examines the machine now, whatever was found before. */
 void robot_view_examine(struct robot_view *view, int64_t now_ns);
-
-#endif

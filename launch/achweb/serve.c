@@ -1,9 +1,6 @@
 /* serve.c: requests of a connection. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "config/base/lines.h"
 #include "launch/achweb/handshake.h"
 #include "launch/achweb/page.h"
 #include "launch/achweb/page_json.h"

@@ -1,16 +1,12 @@
 /* server.c: connections, and what each client gets. */
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/num.h"
 #include "launch/achweb/page_json.h"
 #include "launch/achweb/server.h"
 

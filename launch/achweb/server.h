@@ -1,12 +1,8 @@
 /* server.h: connections, requests, and what each client gets. */
-#ifndef LAUNCH_ACHWEB_SERVER_H
-#define LAUNCH_ACHWEB_SERVER_H
+#pragma once
 
-#include "launch/achweb/client.h"
 #include "launch/achweb/request_check.h"
-#include "launch/achweb/robot_view.h"
 #include "launch/achweb/studio.h"
-#include "launch/achweb/web_action.h"
 
 #define SERVER_SOCKETS_MAX 256 /* pages and studios */
 #define SERVER_HTTP_MAX 64     /* beside them, so that a stop always has room; the quietest makes room */
@@ -58,5 +54,3 @@ void serve_requests(struct server *server, struct client *client, int64_t now_ns
 void serve_message(struct server *server, struct client *client, bool binary, int64_t now_ns);
 /* Answers a POST request once its result is known. */
 void serve_result(struct client *client, bool ok, const char *text);
-
-#endif

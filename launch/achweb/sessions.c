@@ -1,11 +1,4 @@
 /* sessions.c: sessions that outlive the process. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "config/base/boot_id.h"
-#include "config/base/safe_path.h"
-#include "config/base/text.h"
 #include "launch/achweb/sessions.h"
 
 #define LINE_MAX 320

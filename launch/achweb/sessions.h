@@ -3,8 +3,7 @@
  * They are in a file beside the socket web, for this user alone and for this boot.  Links are not kept, and neither are
  * challenges and counts (fresh.h): the next process has others.
  */
-#ifndef LAUNCH_ACHWEB_SESSIONS_H
-#define LAUNCH_ACHWEB_SESSIONS_H
+#pragma once
 
 #include "launch/achweb/token.h"
 
@@ -14,5 +13,3 @@
 size_t sessions_read(struct token_store *store, int folder, int64_t now_ns);
 /* 0 or -errno. */
 int sessions_write(const struct token_store *store, int folder, int64_t now_ns);
-
-#endif

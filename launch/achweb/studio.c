@@ -1,7 +1,4 @@
 /* studio.c: one studio: what it subscribes to, and its messages. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "can/bus/frame.h"

@@ -7,12 +7,10 @@
  * Each subscription has one message at most waiting for it, the newest; at most 30 in a second.  A message of a channel
  * is encoded once for all studios.
  */
-#ifndef LAUNCH_ACHWEB_STUDIO_H
-#define LAUNCH_ACHWEB_STUDIO_H
+#pragma once
 
 #include "channels/ros/ros_map.h"
 #include "launch/achweb/client.h"
-#include "launch/achweb/robot_view.h"
 #include "launch/achweb/web_action.h"
 
 #define STUDIO_EVERY_NS 33333333
@@ -97,5 +95,3 @@ void studio_services_call(struct client *client, struct web_actions *acts, const
 
 /* An answer to the call. */
 struct blob *studio_services_answer(uint32_t service, uint32_t call, bool ok, const char *text);
-
-#endif

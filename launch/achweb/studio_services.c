@@ -1,11 +1,5 @@
 /* studio_services.c: services of a studio. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "can/bus/frame.h"
-#include "config/base/utf8.h"
-#include "config/settings/yaml.h"
 #include "launch/achweb/studio.h"
 
 /* Studios want properties, also if there are none. */

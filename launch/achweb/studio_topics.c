@@ -1,7 +1,4 @@
 /* studio_topics.c: channels as topics, their messages and schemas. */
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/clock/clock.h"
 #include "launch/achweb/studio.h"
 

@@ -1,7 +1,4 @@
 /* token.c: links, and sessions. */
-#include <stdio.h>
-#include <string.h>
-
 #include "launch/achweb/token.h"
 
 static struct token *find(struct token *list, size_t n, const char *id, bool studio, int64_t now_ns)

@@ -9,12 +9,8 @@
  *
  * The session of a studio has no keys: its id is the secret in the address.
  */
-#ifndef LAUNCH_ACHWEB_TOKEN_H
-#define LAUNCH_ACHWEB_TOKEN_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "launch/achweb/fresh.h"
@@ -80,5 +76,3 @@ void token_drop_act(struct token *session);
 
 /* Is this the first label of a name that was given out? */
 bool token_has_host(const struct token_store *store, const char *label, size_t len);
-
-#endif

@@ -1,11 +1,5 @@
 /* web_action.c: actions that go through achstart. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/port/request.h"
-#include "config/base/utf8.h"
 #include "launch/achweb/web_action.h"
 #include "launch/view/member.h"
 

@@ -4,8 +4,7 @@
  * other actions go through achstart, which checks the right of this process's user, and are answered with its words.
  * So each of them takes a user who may arm now, whatever his session was given (member.h).
  */
-#ifndef LAUNCH_ACHWEB_WEB_ACTION_H
-#define LAUNCH_ACHWEB_WEB_ACTION_H
+#pragma once
 
 #include "launch/achweb/post_body.h"
 #include "launch/achweb/rate.h"
@@ -84,5 +83,3 @@ int64_t web_action_stop_step(struct web_actions *acts, int64_t now_ns);
 void web_action_stop_close(struct web_actions *acts);
 /* Without an answer the robot may be armed, now or in a moment: raises the level, and reports that to the client. */
 void web_action_stop_arming(struct web_actions *acts, struct web_action *a, const char *why, int64_t now_ns);
-
-#endif

@@ -1,8 +1,5 @@
 /* web_action_stop.c: stops: hold and estop, by the channels and through achstart, until every driver shows the
  * level. */
-#include <stdio.h>
-#include <string.h>
-
 #include "launch/achweb/web_action.h"
 
 static void report(struct web_actions *acts, struct web_action_stop *s, bool done)

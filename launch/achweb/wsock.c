@@ -1,7 +1,4 @@
 /* wsock.c: frames of a WebSocket. */
-#include <string.h>
-
-#include "config/base/utf8.h"
 #include "launch/achweb/wsock.h"
 
 static enum wsock_got bad(struct wsock *w, uint16_t code)

@@ -5,12 +5,9 @@
  *		case WSOCK_TEXT:
  *			... in.text, in.len
  */
-#ifndef LAUNCH_ACHWEB_WSOCK_H
-#define LAUNCH_ACHWEB_WSOCK_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define WSOCK_TEXT_MAX 8192   /* bytes of a message from a client */
 #define WSOCK_CONTROL_MAX 125 /* bytes of a ping */
@@ -56,5 +53,3 @@ enum wsock_got wsock_read(struct wsock *in, const void *bytes, size_t len, size_
 
 /* The header of an unmasked frame with a payload of len bytes; its length. */
 size_t wsock_header(uint8_t header[WSOCK_HEADER_MAX], enum wsock_opcode opcode, size_t len);
-
-#endif

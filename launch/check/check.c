@@ -1,15 +1,10 @@
 /* check.c: whether a robot can be started. */
 #include "launch/check/check.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "config/base/exit.h"
-#include "config/base/lines.h"
 #include "launch/check/check_run.h"
-#include "launch/file/launch_file.h"
 #include "launch/view/listener.h"
 
 /* ---- programs and cores ---- */

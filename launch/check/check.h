@@ -21,13 +21,9 @@
  * Each has the file and line of the launch file, and one cause is reported once.  Errors within the files were found by
  * launch_open already.
  */
-#ifndef LAUNCH_CHECK_CHECK_H
-#define LAUNCH_CHECK_CHECK_H
-
-#include <stdio.h>
+#pragma once
 
 #include "can/bus/link.h"
-#include "config/base/json.h"
 #include "launch/check/check_frames.h"
 
 #define CHECK_WITHIN_NS 5000000000 /* usual, for each program */
@@ -65,5 +61,3 @@ void check_print(const struct check *check, const struct launch *launch, FILE *t
 
 /* Prints it in the language of graphviz. */
 void graph_print(const struct launch *launch, FILE *to);
-
-#endif

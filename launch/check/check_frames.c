@@ -1,15 +1,6 @@
 /* check_frames.c: what drivers say they do on their buses, and whether these have time for it. */
 #include "launch/check/check_frames.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/lines.h"
-#include "config/base/ns.h"
-
 /* ---- reading ---- */
 
 static const struct robot_bus *read_bus(const struct launch_daemon *daemon, const struct yaml_node *node)

@@ -11,14 +11,10 @@
  * A claim is a part of a bus that only one process may have: its pacing, or all modules of a kind; or a channel that
  * only one process may write.
  */
-#ifndef LAUNCH_CHECK_CHECK_FRAMES_H
-#define LAUNCH_CHECK_CHECK_FRAMES_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/load/traffic.h"
+#include "config/base/base.h"
 #include "launch/file/launch_file.h"
 
 struct check_claim {
@@ -60,5 +56,3 @@ void check_frames_times(struct check_frames *frames, struct error_sink *errors);
  * memory for the text is missing. */
 #define CHECK_FRAMES_BOUNDS "ENDPLATE_BOUNDS"
 void check_frames_bounds(const struct check_frames *frames, struct launch *launch);
-
-#endif

@@ -1,12 +1,8 @@
 /* check_run.c: runs programs to the end and keeps their output. */
 #include "launch/check/check_run.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -15,7 +11,6 @@
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/exit.h"
 
 /* ---- the child ---- */
 

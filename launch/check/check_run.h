@@ -3,11 +3,9 @@
  * Their stdin is empty; each has a process group of its own, dies with its parent, and is killed with its group when
  * its time is up.  Not for a real-time loop; the caller must not reap other children meanwhile.
  */
-#ifndef LAUNCH_CHECK_CHECK_RUN_H
-#define LAUNCH_CHECK_CHECK_RUN_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define CHECK_RUN_SIZE_MAX (1 << 20) /* bytes of one output; a program that prints more is killed by SIGXFSZ */
 #define CHECK_RUN_AT_ONCE 8
@@ -31,5 +29,3 @@ struct check_run {
 /* Runs all of them, CHECK_RUN_AT_ONCE at a time, each for within_ns at most. */
 void check_run(struct check_run *runs, size_t n, int64_t within_ns);
 void check_run_free(struct check_run *runs, size_t n);
-
-#endif

@@ -1,8 +1,6 @@
 /* graph.c: the robot as a picture. */
 #include "launch/check/check.h"
 
-#include <string.h>
-
 /* Colours that differ in grey, too. */
 #define PROCESS "#dbe9f6"
 #define DRIVER "#bcd7ee"

@@ -1,8 +1,4 @@
 /* launch_command.c: the command line and the environment of each daemon, and how it shows that it is alive. */
-#include <stdarg.h>
-#include <string.h>
-
-#include "config/base/lines.h"
 #include "daemons/drv/drv_tick.h"
 #include "daemons/drv/standby.h"
 #include "launch/file/launch_inside.h"

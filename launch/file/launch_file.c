@@ -1,11 +1,6 @@
 /* launch_file.c: opening, closing and querying a launch file. */
-#include "launch/file/launch_file.h"
-
-#include <errno.h>
 #include <grp.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "launch/file/launch_inside.h"

@@ -17,13 +17,12 @@
  *	launch_close(&launch);
  *
  * It only reads files; check.h looks at programs, interfaces and frames.
+ *
+ * Offered to other folders:
+ *	policy_rules.h
  */
-#ifndef LAUNCH_FILE_LAUNCH_FILE_H
-#define LAUNCH_FILE_LAUNCH_FILE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/clock/vt_budget.h"
@@ -256,5 +255,3 @@ bool launch_stands_by(const char *path);
 
 /* Does it keep to a virtual clock (vt_clock.h)?  It contains clock.c, or is linked with libendplate. */
 bool launch_keeps_clock(const char *path);
-
-#endif

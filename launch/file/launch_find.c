@@ -1,17 +1,10 @@
 /* launch_find.c: where a launch file is, and where a program is. */
 #include "launch/file/launch_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "config/base/read_files.h"
-#include "config/base/text.h"
 
 /* ---- launch files ---- */
 

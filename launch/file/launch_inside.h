@@ -1,6 +1,5 @@
 /* launch_inside.h: private to launch*.c: from the tree of the launch file to the structs, step by step. */
-#ifndef LAUNCH_FILE_LAUNCH_INSIDE_H
-#define LAUNCH_FILE_LAUNCH_INSIDE_H
+#pragma once
 
 #include "launch/file/launch_file.h"
 
@@ -30,5 +29,3 @@ bool launch_is_unresolved(const struct launch *launch);
 /* The daemon that the node names, or NULL with a line; key, "needs: ", begins it if the node is in a list. */
 struct launch_daemon *launch_named(const struct launch *launch, const struct yaml_node *name, const char *key,
 				   struct error_sink *errors);
-
-#endif

@@ -1,8 +1,4 @@
 /* launch_read.c: the daemons of a launch file, each by itself. */
-#include <string.h>
-
-#include "config/base/lines.h"
-#include "config/base/nearest.h"
 #include "launch/file/launch_inside.h"
 
 /* Programs that know the robot file, by name. */

@@ -1,9 +1,4 @@
 /* launch_relations.c: how the daemons of a launch file depend on each other: buses, needs, order, groups, the clock. */
-#include <errno.h>
-#include <string.h>
-
-#include "config/base/lines.h"
-#include "config/base/nearest.h"
 #include "launch/file/launch_inside.h"
 
 /* ---- buses ---- */

@@ -1,9 +1,7 @@
 /* policy_rules.h: how a daemon is restarted, as its launch file says (launch(5)); achstart/policy.h obeys it. */
-#ifndef LAUNCH_FILE_POLICY_RULES_H
-#define LAUNCH_FILE_POLICY_RULES_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 #define POLICY_DEATHS_MAX 100 /* the largest budget */
 
@@ -18,5 +16,3 @@ struct policy_rules {
 	int64_t ready_within_ns;  /* 5 s */
 	int64_t kill_within_ns;	  /* from SIGTERM to SIGKILL: 2 s */
 };
-
-#endif

@@ -1,13 +1,9 @@
 /* console.c: the verbs of hubo-console. */
 #include "launch/hubo/console.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "channels/msg/msg.h"
-#include "config/base/nearest.h"
-#include "config/base/text.h"
 #include "daemons/hubo/hubo_table.h"
 
 #define TIME_LEAST_S 0.1

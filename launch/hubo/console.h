@@ -1,12 +1,8 @@
 /* console.h: the verbs of hubo-console: what they take, when they are refused, how a word goes on.  Pure. */
-#ifndef LAUNCH_HUBO_CONSOLE_H
-#define LAUNCH_HUBO_CONSOLE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/msg/types.h"
+#include "config/base/base.h"
 
 #define CONSOLE_WORDS_MAX 5
 #define CONSOLE_LINE_MAX 256
@@ -69,5 +65,3 @@ const char *console_complete(const char *line, size_t len, unsigned int number);
 
 /* The key and the value of its request. */
 void console_request(const struct console_call *call, char key[MSG_NAME_SIZE], char value[MSG_TEXT_SIZE]);
-
-#endif

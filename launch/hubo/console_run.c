@@ -1,9 +1,7 @@
 /* console_run.c: carries out the calls of hubo-console. */
 #include "launch/hubo/console_run.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "channels/msg/msg.h"
 #include "daemons/hubo/hubo_table.h"
@@ -17,7 +15,6 @@
 #define GOTO_TICKS 4000 /* 20 s */
 #define NEAR_RAD 0.002
 #define SOFT_NS 200000000 /* a joint that may be compliant is, by then */
-#define KELVIN 273.15
 
 static enum console_end fail(const struct console *c, const char *what, const char *why)
 {

@@ -1,8 +1,5 @@
 /* console_run.h: carries out the calls of hubo-console. */
-#ifndef LAUNCH_HUBO_CONSOLE_RUN_H
-#define LAUNCH_HUBO_CONSOLE_RUN_H
-
-#include <stdio.h>
+#pragma once
 
 #include "channels/client/endplate.h"
 #include "launch/hubo/console.h"
@@ -19,5 +16,3 @@ enum console_end { CONSOLE_DONE, CONSOLE_FAILED, CONSOLE_ENDS };
 
 /* A line: what it says goes to out, why it is refused to err. */
 enum console_end console_run(struct console *console, const char *line);
-
-#endif

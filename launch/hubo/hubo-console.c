@@ -1,10 +1,8 @@
 /* hubo-console.c: a command line for Hubo, with the verbs of hubo-ach's. */
 #include <histedit.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/msg/msg.h"
-#include "config/base/exit.h"
 #include "config/settings/options.h"
 #include "launch/hubo/console_run.h"
 

@@ -3,14 +3,10 @@
  * Both motions begin from wherever the joints are, with READY_S to the first pose, again after each stop.  It moves
  * joints by name, so the device may be all of Hubo or a limb: one waves with hubo-rarm while another walks.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "channels/client/endplate.h"
-#include "config/base/exit.h"
+#include "config/base/base.h"
 #include "config/settings/options.h"
 
 #define READY_S 2.0 /* to the first pose */

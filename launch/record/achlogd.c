@@ -1,19 +1,12 @@
 /* achlogd.c: records chosen channels of a robot into pieces of bounded size; achlogd(1). */
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
 #include "channels/rec/rec_rotate.h"
-#include "config/base/exit.h"
-#include "config/base/text.h"
 #include "config/settings/program.h"
 #include "launch/record/record_daemon.h"
 

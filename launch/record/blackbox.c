@@ -1,8 +1,4 @@
 /* blackbox.c: the last seconds of every bus and channel, kept when something goes wrong; blackbox(1). */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +6,6 @@
 #include "can/log/recorded_bus.h"
 #include "channels/clock/clock.h"
 #include "channels/rec/rec_rotate.h"
-#include "config/base/text.h"
 #include "config/settings/program.h"
 #include "config/settings/robot.h"
 #include "launch/record/causes.h"

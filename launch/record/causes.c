@@ -1,9 +1,5 @@
 /* causes.c: what of the events, stops and states of a robot is an incident. */
-#include <stdio.h>
-#include <string.h>
-
 #include "channels/clock/clock.h"
-#include "config/base/text.h"
 #include "launch/record/causes.h"
 
 #define STATES_NS 500000000 /* between two looks at a state */

@@ -6,8 +6,7 @@
  *
  * A message that was seen before, by an earlier recorder, does not count again.  A state is looked at twice a second.
  */
-#ifndef LAUNCH_RECORD_CAUSES_H
-#define LAUNCH_RECORD_CAUSES_H
+#pragma once
 
 #include "channels/rec/recorder.h"
 #include "launch/record/trigger.h"
@@ -29,5 +28,3 @@ struct causes {
 };
 
 void causes_seen(struct causes *c, const struct recorder_channel *from);
-
-#endif

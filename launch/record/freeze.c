@@ -1,15 +1,10 @@
 /* freeze.c: an incident as a folder. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -22,9 +17,6 @@
 #include "channels/clock/vt_clock.h"
 #include "channels/rec/rec_rotate.h"
 #include "channels/rec/reclog.h"
-#include "config/base/ns.h"
-#include "config/base/sha256.h"
-#include "config/base/text.h"
 #include "config/settings/options.h"
 #include "config/settings/robot.h"
 #include "daemons/drv/realtime.h"

@@ -20,15 +20,13 @@
  * waits at once: the clock stands still meanwhile, and the incident is announced at the instant at which it was
  * begun, in every run.
  */
-#ifndef LAUNCH_RECORD_FREEZE_H
-#define LAUNCH_RECORD_FREEZE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "channels/rec/writer.h"
-#include "config/base/lines.h"
+#include "config/base/base.h"
 
 #define FREEZE_CAUSES_MAX 16
 #define FREEZE_NAME_MAX 48
@@ -79,5 +77,3 @@ bool freeze_waits(void);
 
 /* When the newest one began, CLOCK_REALTIME; 0: there is none. */
 int64_t freeze_newest(const char *folder);
-
-#endif

@@ -1,13 +1,9 @@
 /* record_daemon.c: what achlogd and blackbox share: a recorder that reports to the supervisor. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/ach/ach_file.h"
 #include "channels/clock/clock.h"
-#include "config/base/num.h"
 #include "launch/record/record_daemon.h"
 #include "launch/view/logs.h"
 

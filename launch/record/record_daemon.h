@@ -1,11 +1,10 @@
 /* record_daemon.h: what achlogd and blackbox share: a recorder that reports to the supervisor. */
-#ifndef LAUNCH_RECORD_RECORD_DAEMON_H
-#define LAUNCH_RECORD_RECORD_DAEMON_H
+#pragma once
 
 #include "channels/port/notify.h"
 #include "channels/port/report.h"
 #include "channels/rec/recorder.h"
-#include "config/base/run.h"
+#include "config/base/base.h"
 
 #define RECORD_DAEMON_SCAN_NS 1000000000 /* between two looks for channels, if the folder cannot be watched */
 
@@ -32,5 +31,3 @@ int record_daemon_open(struct record_daemon *d, struct error_sink *errors);
 void record_daemon_scan(struct record_daemon *d);
 /* As recorder_turn, with beats, and channels that are made later. */
 int record_daemon_turn(struct record_daemon *d, int64_t deadline_ns);
-
-#endif

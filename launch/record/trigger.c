@@ -1,8 +1,4 @@
 /* trigger.c: what makes an incident.  Checked: covered. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "launch/record/trigger.h"
 
 /* Codes that are incidents from that severity on. */

@@ -10,13 +10,10 @@
  * counts after TRIGGER_AGAIN_NS without a report.  On a machine that is loaded from time to time they would still fill
  * the room for incidents with equal ones, so such a kind begins one after repeat_after_ns at the earliest.
  */
-#ifndef LAUNCH_RECORD_TRIGGER_H
-#define LAUNCH_RECORD_TRIGGER_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/msg/msg.h"
+#include "config/base/base.h"
 
 #define TRIGGER_WHY_MAX 256
 #define TRIGGER_STATES_MAX 128
@@ -62,5 +59,3 @@ enum trigger_kind trigger_skipped(struct trigger *t, const struct trigger_ticks 
 
 /* May the cause begin an incident?  If so, it has: to be asked if none is being recorded, and all else allows one. */
 bool trigger_begins(struct trigger *t, enum trigger_kind kind, int64_t t_ns);
-
-#endif

@@ -1,6 +1,4 @@
 /* estop_raise.c: raises the level of one robot. */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "launch/view/estop_raise.h"

@@ -10,11 +10,9 @@
  * If no message could be put and achstart did not answer, a driver must have published since: the last states of
  * drivers that were killed prove nothing, and the next achstart would not know of the raise.
  */
-#ifndef LAUNCH_VIEW_ESTOP_RAISE_H
-#define LAUNCH_VIEW_ESTOP_RAISE_H
+#pragma once
 
 #include "channels/client/control_call.h"
-#include "config/base/lines.h"
 #include "launch/view/robot_channels.h"
 
 #define ESTOP_RAISE_EVERY_NS 5000000
@@ -50,5 +48,3 @@ void estop_raise_end(struct estop_raise *r);
 
 /* All of it.  true: raised; else the reason is in lines, or names are in behind. */
 bool estop_raise_all(struct estop_raise *r, enum msg_level level, const char *who, const char *why);
-
-#endif

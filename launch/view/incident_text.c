@@ -1,12 +1,4 @@
 /* incident_text.c: what happened, in words and in order. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config/base/grow.h"
-#include "config/base/text.h"
 #include "launch/view/incident_text.h"
 
 /* ---- lines ---- */

@@ -9,14 +9,11 @@
  * Lines are about what changes: frames and states that come regularly and then do not, references that expire before
  * the next one comes, lifecycles, incarnations, stops, and events from warnings on.
  */
-#ifndef LAUNCH_VIEW_INCIDENT_TEXT_H
-#define LAUNCH_VIEW_INCIDENT_TEXT_H
-
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "can/bus/frame.h"
 #include "channels/msg/msg.h"
+#include "config/base/base.h"
 
 #define INCIDENT_TEXT_TEXT_MAX 320
 #define INCIDENT_TEXT_LATE 3	       /* means, and twice the longest interval: longer is late */
@@ -51,5 +48,3 @@ void incident_text_message(struct incident_text *s, const char *channel, const v
 /* Nothing follows: puts the lines in order.  0 or -ENOMEM. */
 int incident_text_end(struct incident_text *s, int64_t t_ns);
 void incident_text_free(struct incident_text *s);
-
-#endif

@@ -1,9 +1,6 @@
 /* listener.c: sockets that listen on a TCP port. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "launch/view/listener.h"

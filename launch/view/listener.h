@@ -1,11 +1,11 @@
 /* listener.h: sockets that listen on a TCP port, and which user has the port if it is not free. */
-#ifndef LAUNCH_VIEW_LISTENER_H
-#define LAUNCH_VIEW_LISTENER_H
+#pragma once
 
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+
+#include "config/base/base.h"
 
 #define LISTENER_PAIR 2 /* 127.0.0.1 and ::1: "localhost" may be either */
 
@@ -48,5 +48,3 @@ bool listener_user(const char *text, int port, uid_t *uid);
 /* "127.0.0.1 port 8765 is held by user mallory"; the kernel names users of sockets that listen, and no others. */
 #define LISTENER_TAKEN_MAX 128
 void listener_taken(char line[LISTENER_TAKEN_MAX], const char *text, int port);
-
-#endif

@@ -1,9 +1,5 @@
 /* logs.c: the output of the daemons. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -11,8 +7,6 @@
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
-#include "config/base/ns.h"
-#include "config/base/safe_path.h"
 #include "launch/view/logs.h"
 
 #define RETRY_NS 1000000000

@@ -12,15 +12,11 @@
  * counted.  If the FIFO cannot be created, a pipe takes its place.  The last lines stay in memory for the event of a
  * death.
  */
-#ifndef LAUNCH_VIEW_LOGS_H
-#define LAUNCH_VIEW_LOGS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "config/base/run.h"
+#include "config/base/base.h"
 
 #define LOGS_SIZE_MAX (10 << 20)
 #define LOGS_KEPT 4
@@ -74,5 +70,3 @@ const char *logs_why(int error);     /* in words; EINVAL: not a regular file */
 void logs_forget(struct logs *logs); /* forgets the last lines: they were of another process */
 /* The nth last line, 0 the newest; NULL: there is none. */
 const char *logs_last(const struct logs *logs, unsigned int nth);
-
-#endif

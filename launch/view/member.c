@@ -1,16 +1,13 @@
 /* member.c: a user's rights by the user database as it is now. */
-#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/run.h"
 #include "launch/view/member.h"
 
 #define GROUPS_MAX 4096

@@ -3,10 +3,7 @@
  * The database may be a directory service that waits for a network.  So a child asks it, and is killed if there is no
  * answer in time.
  */
-#ifndef LAUNCH_VIEW_MEMBER_H
-#define LAUNCH_VIEW_MEMBER_H
-
-#include <stdint.h>
+#pragma once
 
 #include "launch/view/rights.h"
 
@@ -17,5 +14,3 @@ int member_rights(const struct rights_robot *robot, uid_t uid, int64_t within_ns
 
 /* May the user arm a robot that has this group arming:?  1, 0, or the same. */
 int member_may_arm(gid_t arming, uid_t uid);
-
-#endif

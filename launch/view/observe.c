@@ -2,15 +2,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
 #include "channels/clock/vt_observe.h"
 #include "channels/estop/estop_lower.h"
-#include "config/base/utf8.h"
 #include "launch/view/observe.h"
 
 #define SILENT_MS 1000

@@ -1,8 +1,6 @@
 /* observe.h: the status of a robot without achstart: what its channels say, and what achstart left in $RUN/state. */
-#ifndef LAUNCH_VIEW_OBSERVE_H
-#define LAUNCH_VIEW_OBSERVE_H
+#pragma once
 
-#include "channels/estop/estop.h"
 #include "launch/view/robot_channels.h"
 #include "launch/view/status.h"
 
@@ -15,5 +13,3 @@ void observe_ages(struct status *status, const struct robot_channels *channels);
 
 /* From beside the robot: does its clock stand still?  wait: it is watched for 0.5 s, unless it moves. */
 void observe_clock(struct status *status, bool wait);
-
-#endif

@@ -1,11 +1,7 @@
 /* peer.c: the user at the other end of a socket, as the kernel says. */
-#include <errno.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
-#include "config/base/text.h"
 #include "launch/view/peer.h"
 
 #define GROUPS_USUAL 32

@@ -1,6 +1,5 @@
 /* peer.h: the user at the other end of a socket, as the kernel says. */
-#ifndef LAUNCH_VIEW_PEER_H
-#define LAUNCH_VIEW_PEER_H
+#pragma once
 
 #include "launch/view/rights.h"
 
@@ -13,5 +12,3 @@ unsigned int peer_rights(int fd, const struct rights_robot *robot, uid_t *uid);
 /* The user's name in passwd, "/etc/passwd", or "uid 1007".  Only that file is read: a directory service may wait for a
  * network. */
 void peer_name(char name[PEER_NAME_MAX], uid_t uid, const char *passwd);
-
-#endif

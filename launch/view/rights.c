@@ -1,7 +1,4 @@
 /* rights.c: what a user may ask of achstart.  Checked: covered. */
-#include <stdbool.h>
-#include <string.h>
-
 #include "launch/view/rights.h"
 
 static bool is_member(const struct rights_peer *peer, gid_t group)

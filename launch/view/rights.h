@@ -8,11 +8,11 @@
  *
  * moving: writes references, which are channels; nothing of that passes through achstart.
  */
-#ifndef LAUNCH_VIEW_RIGHTS_H
-#define LAUNCH_VIEW_RIGHTS_H
+#pragma once
 
-#include <stddef.h>
 #include <sys/types.h>
+
+#include "config/base/base.h"
 
 #define RIGHTS_LOOK 1u	/* status, request NAME get */
 #define RIGHTS_RAISE 2u /* raise the e-stop */
@@ -38,5 +38,3 @@ unsigned int rights_needed(const char *command);
 
 /* For refusals: the users and groups that have the right. */
 const char *rights_holders(unsigned int right);
-
-#endif

@@ -1,8 +1,5 @@
 /* robot_channels.c: all channels of the robot. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "channels/ach/ach_file.h"
@@ -10,8 +7,6 @@
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
 #include "channels/estop/estop_lower.h"
-#include "config/base/lines.h"
-#include "config/base/run.h"
 #include "launch/view/robot_channels.h"
 
 #define SCAN_NS 1000000000

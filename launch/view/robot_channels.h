@@ -4,15 +4,13 @@
  * Channels that belong neither to the robot's user nor to root, or that every user may write, are left out.  Reading
  * them delays no writer and needs no achstart.
  */
-#ifndef LAUNCH_VIEW_ROBOT_CHANNELS_H
-#define LAUNCH_VIEW_ROBOT_CHANNELS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "channels/ach/ach.h"
 #include "channels/estop/estop.h"
+#include "config/base/base.h"
 
 #define ROBOT_CHANNELS_MAX 256
 
@@ -76,5 +74,3 @@ bool robot_level_only_copied(struct estop *estop, struct estop_seen *seen);
 /* Is it the state of a driver whose process has not ended at that time?  Its name. */
 bool robot_level_driver(const struct estop *estop, const struct robot_channel *one, char *name, size_t size,
 			int64_t now_ns);
-
-#endif

@@ -1,9 +1,6 @@
 /* status.c: how a robot is: its fields, read from JSON, written as JSON, and filled from messages. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "config/base/utf8.h"
 #include "launch/view/status.h"
 
 #define FIELD(k, what, s, m, ...)                                                                               \

@@ -1,16 +1,15 @@
 /* status.h: how a robot is.  achstart writes it as JSON; achctl reads that, or observes the channels itself, and prints
  * it as tables or as JSON again.  One table of fields for each kind of row says all of that.
+ *
+ * Offered to other folders:
+ *	estop_raise.h incident_text.h listener.h logs.h member.h observe.h peer.h rights.h
+ *	robot_channels.h status_poll.h terminal.h
  */
-#ifndef LAUNCH_VIEW_STATUS_H
-#define LAUNCH_VIEW_STATUS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "channels/ach/ach.h"
 #include "channels/msg/msg.h"
-#include "config/base/json.h"
+#include "config/base/base.h"
 #include "config/settings/robot.h"
 #include "config/settings/yaml.h"
 
@@ -134,5 +133,3 @@ enum status_rank status_daemon_rank(const struct status_daemon *daemon);
 enum status_rank status_bus_rank(const struct status_bus *bus);
 /* Is everything as wanted?  The level of the e-stop does not count: a robot may be stopped on purpose. */
 bool status_is_fine(const struct status *status);
-
-#endif

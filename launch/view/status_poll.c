@@ -1,6 +1,4 @@
 /* status_poll.c: the status of the robot, again and again. */
-#include <stdio.h>
-
 #include "launch/view/status_poll.h"
 
 void status_poll_end(struct status_poll *a)

@@ -12,8 +12,7 @@
  *			status_poll_answer(&a, &status);
  *	}
  */
-#ifndef LAUNCH_VIEW_STATUS_POLL_H
-#define LAUNCH_VIEW_STATUS_POLL_H
+#pragma once
 
 #include "channels/client/control_call.h"
 #include "launch/view/observe.h"
@@ -36,5 +35,3 @@ bool status_poll_answer(struct status_poll *a, struct status *status); /* true: 
 /* While achstart is away: the status from the channels. */
 void status_poll_channels(const struct status_poll *a, struct status *status, const struct robot_channels *channels);
 void status_poll_end(struct status_poll *a);
-
-#endif

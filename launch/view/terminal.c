@@ -1,14 +1,10 @@
 /* terminal.c: lines for the person who started achstart. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "channels/clock/clock.h"
-#include "config/base/error.h"
-#include "config/base/utf8.h"
 #include "launch/view/terminal.h"
 
 /* Other processes have the same terminal, and block on it: it is opened once more, so that O_NONBLOCK is ours alone.

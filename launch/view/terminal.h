@@ -3,11 +3,9 @@
  * A terminal that was stopped with Ctrl-S, a pipe without a reader or a journal that hangs loses lines; achstart does
  * not wait.
  */
-#ifndef LAUNCH_VIEW_TERMINAL_H
-#define LAUNCH_VIEW_TERMINAL_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "config/base/base.h"
 
 struct terminal {
 	int fd;
@@ -22,5 +20,3 @@ void terminal_say(struct terminal *terminal, const char *line); /* without its n
 
 /* Replaces control characters, except tabs, and invalid UTF-8 by '?'. */
 void terminal_clean(char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* lib.h: what every bench needs of the machine: time, cores, priorities, children, buses. */
-#ifndef BENCH_LIB_H
-#define BENCH_LIB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void bench_gate_wait(struct bench_gate *gate, size_t count);
 struct bus *bench_bus_open(const char *name, const struct bus_options *options);
 
 _Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

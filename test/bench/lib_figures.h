@@ -1,6 +1,5 @@
 /* lib_figures.h: samples, their quantiles, and the lines `bench NAME VALUE UNIT`. */
-#ifndef BENCH_LIB_FIGURES_H
-#define BENCH_LIB_FIGURES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ void figures_line(double value, const char *unit, const char *name_format, ...) 
 const char *figures_target(double value, double limit, const char *name_format, ...)
 	__attribute__((format(printf, 3, 4)));
 void figures_print(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* lib_transport.h: ways to hand a message to sleeping processes, all behind one face. */
-#ifndef BENCH_LIB_TRANSPORT_H
-#define BENCH_LIB_TRANSPORT_H
+#pragma once
 
 #include <mqueue.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ void transport_join_receiving(struct transport_link *link, unsigned reader);
 void transport_all_joined(struct transport_link *link);
 void transport_send(struct transport_link *link, void *message, enum transport_note note); /* stamps it */
 void transport_close(struct transport_link *link);
-
-#endif

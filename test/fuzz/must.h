@@ -1,6 +1,5 @@
 /* must.h: what has to hold for every input of a fuzz target. */
-#ifndef TEST_FUZZ_MUST_H
-#define TEST_FUZZ_MUST_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,5 +20,3 @@ static inline void must_be_line(void *to, const char *line)
 	for (; *line; line++)
 		must((unsigned char)*line >= 0x20 && *line != 0x7F);
 }
-
-#endif

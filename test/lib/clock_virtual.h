@@ -3,11 +3,8 @@
  * It never sleeps: if something is ready clock_wait returns with the time unmoved, else the time is the deadline now.
  * A descriptor that becomes ready by the work of another thread or process may be too late for it.
  * clock_use(&clock_real) ends it. */
-#ifndef TEST_CLOCK_VIRTUAL_H
-#define TEST_CLOCK_VIRTUAL_H
+#pragma once
 
 #include <stdint.h>
 
 void clock_use_virtual(int64_t start_ns);
-
-#endif

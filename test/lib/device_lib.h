@@ -14,8 +14,7 @@
  *	device_lib_sim("fault imu.1 silent");
  *	device_lib_end();
  */
-#ifndef TEST_LIB_DEVICE_LIB_H
-#define TEST_LIB_DEVICE_LIB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -66,5 +65,3 @@ void device_lib_end(void);
 enum msg_life device_lib_life(void); /* of the newest state */
 unsigned int device_lib_events(const char *code);
 unsigned int device_lib_sent(uint32_t id); /* frames of this identifier that were on the wire */
-
-#endif

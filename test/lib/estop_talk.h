@@ -1,7 +1,6 @@
 /* estop_talk.h: raising and lowering the e-stop from a test, as achctl and achstart do, on the channels of
  * $ENDPLATE_PREFIX. */
-#ifndef ESTOP_TALK_H
-#define ESTOP_TALK_H
+#pragma once
 
 #include "channels/estop/estop.h"
 
@@ -16,5 +15,3 @@ bool estop_talk_is_ratified(void);
 void estop_talk_mend(void); /* makes channels that are missing or cannot be used */
 /* Mends, then lowers.  The lowering's sequence number. */
 uint64_t estop_talk_lower(enum msg_level level, uint64_t epoch);
-
-#endif

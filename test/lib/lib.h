@@ -5,8 +5,7 @@
  * that must know where another process is asks it (struct lib_gate) or looks
  * into /proc (lib_until_asleep).
  */
-#ifndef TEST_LIB_LIB_H
-#define TEST_LIB_LIB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -145,5 +144,3 @@ void lib_message_make(void *buf, size_t len, uint32_t writer, uint64_t number); 
 bool lib_message_good(const void *buf, size_t len);
 
 uint64_t lib_random(uint64_t *state); /* xorshift; state must not be 0 */
-
-#endif

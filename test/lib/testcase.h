@@ -10,8 +10,7 @@
  * well, which calls testcase_run_all between UNITY_BEGIN and UNITY_END.  RUN_TEST there runs a case under a condition,
  * or again.
  */
-#ifndef TEST_LIB_TESTCASE_H
-#define TEST_LIB_TESTCASE_H
+#pragma once
 
 /* What almost every test uses. */
 #include <errno.h>
@@ -49,5 +48,3 @@ void testcase_run(void (*body)(void), const char *name, int line);
 void testcase_run_all(void);
 void testcase_begin(void);	      /* of the program, or of none */
 extern void (*testcase_at_end)(void); /* NULL: nothing */
-
-#endif

@@ -7,8 +7,7 @@
  *	virtual_lib_end();
  *
  * The test has the first rank.  While it computes, or blocks in another call than clock_wait, time stands still. */
-#ifndef TEST_VIRTUAL_LIB_H
-#define TEST_VIRTUAL_LIB_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -22,5 +21,3 @@ void virtual_lib_kill_at(pid_t pid, unsigned int action);
 /* With an achstart on the same clock, which has the first rank and then its daemons: the test has the last one. */
 void virtual_lib_begin_last(const char *folder);
 pid_t virtual_lib_fork_achstart(void); /* while one runs, another one is in real time */
-
-#endif

@@ -12,6 +12,10 @@ tree=$lib_folder/tree
 
 plant() { # PATH TEXT: one file of the small tree
 	mkdir -p "$tree/$(dirname "$1")"
+	case $1 in
+	channels/ach/ach.h | channels/client/endplate.h | *.c | test/* | [!a-z]*) ;;
+	*.h) set -- "$1" $'#pragma once\n'"$2" ;;
+	esac
 	printf '%s\n' "$2" >"$tree/$1"
 }
 fresh() { rm -rf "$tree"; mkdir -p "$tree"; }
@@ -61,6 +65,26 @@ rejects_file includes "own files in angle brackets" 'with quotes' can/bus/bus.c 
 rejects_file includes "one device seeing another" 'own files' daemons/ft/ft.c '#include "daemons/imu/imu.h"'
 rejects_file includes "a device seeing inside the loop" 'own files' daemons/ft/ft.c '#include "daemons/drv/drv_ref.h"'
 rejects_file includes "unity outside test" 'top of the tree' can/bus/bus.c '#include "unity.h"'
+rejects_file includes "an installed header with #pragma once" 'installed header' channels/msg/types.h ''
+fresh
+mkdir -p "$tree/can/bus"
+echo '#include "can/bus/link.h"' >"$tree/can/bus/bus.h"
+rejects includes "a header without #pragma once" 'bus.h:1: no #pragma once'
+fresh
+plant config/base/base.h '#include <stdio.h>'
+plant can/bus/bus.c $'#include "config/base/base.h"\n#include <stdio.h>'
+rejects includes "a second include of what base.h has" 'bus.c:2: config/base/base.h has it: stdio.h'
+fresh
+plant can/bus/bus.h $'/* bus.h: a bus\n *\n * Offered to other folders:\n *\tlink.h\n */'
+plant can/bus/link.h '#include "can/bus/bits.h"'
+plant can/wire/hub.c $'#include "can/bus/bus.h"\n#include "can/bus/link.h"'
+accepts includes "headers that are offered"
+plant can/slots/slots.c '#include "can/bus/bits.h"'
+rejects includes "a header that is not offered" 'slots.c:1: can/bus/bits.h is not offered .* can/bus/bus.h'
+plant can/bus/bus.h $'/* bus.h: a bus\n *\n * Offered to other folders:\n *\tlink.h bits.h bare.h\n */'
+rejects includes "an offered header that nobody includes" 'bus.h:1: offered, .* can/bus/bare.h'
+plant can/bus/bus.h ''
+rejects includes "two headers of a folder without a list" 'other folders include 3 headers of can/bus'
 fresh
 plant daemons/robotsim/sim.c '#include "daemons/robotsim/sim.h"'
 plant daemons/robotsim/sim.h '#include "can/bus/bus.h"'

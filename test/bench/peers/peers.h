@@ -1,6 +1,5 @@
 /* peers.h: other libraries behind the interface of lib_transport.h, and what is measured with them. */
-#ifndef BENCH_PEERS_H
-#define BENCH_PEERS_H
+#pragma once
 
 #include "test/bench/lib_transport.h"
 
@@ -36,6 +35,4 @@ unsigned peers_killed(const struct transport *const *kinds, size_t count, unsign
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

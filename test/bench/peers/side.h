@@ -1,6 +1,5 @@
 /* side.h: a sender and its readers over one transport, each a process, which take a turn when they are asked to. */
-#ifndef BENCH_PEERS_SIDE_H
-#define BENCH_PEERS_SIDE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ void side_set_priority(struct side *side, int priority);
 void side_turn(struct side *side, enum side_order order);
 void side_quit(struct side *side); /* asks it to */
 void side_end(struct side *side);  /* waits for that */
-
-#endif

@@ -5,8 +5,7 @@
  *	void tearDown(void) { bus_suite_end_case(); }
  *	int main(void) { UNITY_BEGIN(); bus_suite_run(&suite); return UNITY_END(); }
  */
-#ifndef TEST_CAN_BUS_BUS_SUITE_H
-#define TEST_CAN_BUS_BUS_SUITE_H
+#pragma once
 
 #include "can/bus/bus.h"
 
@@ -40,5 +39,3 @@ const struct bus_frame *bus_suite_receive(struct bus *bus, size_t n);
 /* Receives until answer comes: 0, -ENETDOWN ... */
 void bus_suite_until(struct bus *bus, int answer);
 void bus_suite_until_state(struct bus *bus, enum bus_state state);
-
-#endif

@@ -1,6 +1,5 @@
 /* wire_lib.h: a canwire of one's own, for tests.  Its folder is temporary, so every test has its own buses. */
-#ifndef TEST_CAN_BUS_WIRE_LIB_H
-#define TEST_CAN_BUS_WIRE_LIB_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -27,5 +26,3 @@ const char *wire_lib_ask(const char *bus, const char *question);
 long wire_lib_number(const char *bus, const char *name, const char *key);
 
 void wire_lib_clean(void); /* at the end of a main of one's own */
-
-#endif

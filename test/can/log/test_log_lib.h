@@ -1,6 +1,5 @@
 /* test_log_lib.h: for the tests of logs: files in memory, and what was read of them. */
-#ifndef TEST_CAN_LOG_TEST_LOG_LIB_H
-#define TEST_CAN_LOG_TEST_LOG_LIB_H
+#pragma once
 
 #include "can/log/log.h"
 
@@ -26,5 +25,3 @@ void log_open_text(const char *text, int flags);
 /* The rest of the log as lines of candump -L, with directions where it has them. */
 const char *log_rest(void);
 unsigned int log_count_lines(const char *text);
-
-#endif

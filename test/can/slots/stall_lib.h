@@ -20,8 +20,7 @@
  * A reference is stale if it was on the wire later than its deadline allows.  It is the wire's time that counts, never
  * ours: a driver that is late puts a late reference, which is as fresh as any.
  */
-#ifndef TEST_CAN_SLOTS_STALL_LIB_H
-#define TEST_CAN_SLOTS_STALL_LIB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -141,5 +140,3 @@ void stall_trace_mark(void);			     /* the bus is back */
 unsigned int stall_trace_fresh(unsigned int driver); /* references put since */
 bool stall_trace_whole(void);			     /* all that was on the wire is in it */
 void stall_trace_show(void);
-
-#endif

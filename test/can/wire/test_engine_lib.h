@@ -6,8 +6,7 @@
  *	1312 state a warning 96 0
  *	1400 purged a 1 reset
  */
-#ifndef TEST_CAN_WIRE_TEST_ENGINE_LIB_H
-#define TEST_CAN_WIRE_TEST_ENGINE_LIB_H
+#pragma once
 
 #include "can/wire/engine.h"
 
@@ -38,5 +37,3 @@ const struct engine_node *info(char node);
 
 /* All that happened since the last call. */
 const char *what_happened(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* lines.h: an error sink that keeps its lines, for tests. */
-#ifndef TEST_CONFIG_SETTINGS_LINES_H
-#define TEST_CONFIG_SETTINGS_LINES_H
+#pragma once
 
 #include "config/base/error.h"
 
@@ -8,5 +7,3 @@
 extern char lines[1 << 16];
 /* Empty again; returns the sink. */
 struct error_sink *lines_start(void);
-
-#endif

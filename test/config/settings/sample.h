@@ -1,6 +1,5 @@
 /* sample.h: a driver's settings as a driver would have them, for tests. */
-#ifndef TEST_CONFIG_SETTINGS_SAMPLE_H
-#define TEST_CONFIG_SETTINGS_SAMPLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct sample {
 struct settings *sample_start(void);
 extern struct sample sample;
 extern struct sample_loop sample_loop;
-
-#endif

@@ -1,6 +1,5 @@
 /* killer.h: kills hubo-daemon and starts it again while a driver ticks on it. */
-#ifndef TEST_DAEMONS_CLOCK_KILLER_H
-#define TEST_DAEMONS_CLOCK_KILLER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@
  * is wrong, and how much was looked at.  How many things are wrong. */
 int killer_run(const char *robot_file, uint32_t kills);
 void killer_end(void); /* ends what a run that failed has left */
-
-#endif

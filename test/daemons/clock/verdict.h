@@ -1,8 +1,7 @@
 /* verdict.h: what was seen of a robot whose clock was killed again and again, and whether its driver minded.
  *
  * The driver ticks on every fifth cycle.  Messages, frames and their stamps alone are checked. */
-#ifndef TEST_VERDICT_H
-#define TEST_VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ struct verdict_record {
 
 /* Prints what is wrong, and how much was looked at.  How many things are wrong. */
 int verdict(const struct verdict_record *record, uint32_t kills);
-
-#endif

@@ -7,8 +7,7 @@
  *	controller_lib_put("waist.joy-ref", 1, 20);
  *	controller_lib_ref(&ref)		the newest on waist-ref that is valid; false: none
  */
-#ifndef CONTROLLER_LIB_H
-#define CONTROLLER_LIB_H
+#pragma once
 
 #include "channels/msg/msg.h"
 
@@ -40,5 +39,3 @@ void controller_lib_newest(const char *channel, void *msg, size_t size);
 /* Asks the controller NAME; its result, and its words in controller_lib_said. */
 int controller_lib_request(const char *name, enum msg_verb verb, const char *key, const char *value);
 extern char controller_lib_said[MSG_TEXT_SIZE];
-
-#endif

@@ -1,6 +1,5 @@
 /* page_lib.h: the vectors of a page of hw-docs/devices. */
-#ifndef TEST_DAEMONS_DRV_PAGE_LIB_H
-#define TEST_DAEMONS_DRV_PAGE_LIB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ unsigned int page_lib_each(const char *path, const char *word, void (*say)(char 
 /* The next of these words, as a frame; false: there is none. */
 bool page_lib_frame(char **words, struct frame *frame);
 struct frame page_lib_read(const char *text); /* bytes that it does not carry are not 0 */
-
-#endif

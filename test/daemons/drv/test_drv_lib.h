@@ -9,8 +9,7 @@
  * takes 181 (2 bytes, every 10 ms) and 182 (0 to 8 bytes).  What it does is said in fake; what was asked of it is
  * noted there.  With drv_lib_driver.no_bus it has neither joint nor frames: drv_lib_main runs it without a log.
  */
-#ifndef TEST_DRV_LIB_H
-#define TEST_DRV_LIB_H
+#pragma once
 
 #include "daemons/drv/drv.h"
 
@@ -137,5 +136,3 @@ void drv_lib_request(uint64_t id, enum msg_verb verb, const char *key, const cha
 /* Its answers so far: how many. */
 unsigned int drv_lib_answers(uint64_t id);
 const struct msg_reply *drv_lib_answer(uint64_t id); /* the last of them */
-
-#endif

@@ -1,6 +1,5 @@
 /* golden_lib.h: plays a log to a real driver, in this process, on a virtual clock; see README. */
-#ifndef TEST_DAEMONS_GOLDEN_LIB_H
-#define TEST_DAEMONS_GOLDEN_LIB_H
+#pragma once
 
 #include <stdio.h>
 
@@ -25,5 +24,3 @@ extern FILE *golden_lib_states;
 /* A field of the state that has words. */
 void golden_lib_word(enum msg_number state, const char *name, const void *value);
 double golden_lib_ms(int64_t age_ns); /* infinite: it was never measured */
-
-#endif

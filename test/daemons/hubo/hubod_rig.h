@@ -3,8 +3,7 @@
  * Every frame to the boards that can move something is decoded by hand from hw-docs/devices/hubo.md.  Measured
  * positions are those of the last encoder reply on the wire, not those that the driver publishes.
  */
-#ifndef TEST_DAEMONS_HUBO_HUBOD_RIG_H
-#define TEST_DAEMONS_HUBO_HUBOD_RIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,5 +112,3 @@ void rig_check_all_steps(void);
 /* All but those of one board, or all (MOVED), have moved since then, without a break in their references. */
 void rig_check_moving(unsigned int but, int64_t from_ns);
 void rig_check_standing(int64_t from_ns);
-
-#endif

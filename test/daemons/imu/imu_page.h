@@ -1,6 +1,5 @@
 /* imu_page.h: what the vectors of hw-docs/devices/imu.md say of a sample. */
-#ifndef TEST_DAEMONS_IMU_IMU_PAGE_H
-#define TEST_DAEMONS_IMU_IMU_PAGE_H
+#pragma once
 
 #include "daemons/imu/imu.h"
 #include "test/daemons/drv/page_lib.h"
@@ -10,5 +9,3 @@
 
 void imu_page_say(char said[PAGE_LIB_TEXT], const struct imu_sample *sample);
 double imu_page_round(double value); /* no negative zero in six digits */
-
-#endif

@@ -1,6 +1,5 @@
 /* pciod_fake.h: a module that answers what one driver asks of it, for tests of pciod_module*.c. */
-#ifndef TEST_PCIOD_FAKE_H
-#define TEST_PCIOD_FAKE_H
+#pragma once
 
 #include "daemons/pcio/pciod_module.h"
 
@@ -52,5 +51,3 @@ enum pciod_news fake_reply(struct fake *f, const char *hex, int64_t t_ns);
 const char *fake_commands(struct fake *f);
 /* Until it is up; fails the test if that takes more than 20 ticks. */
 void fake_up(struct fake *f);
-
-#endif

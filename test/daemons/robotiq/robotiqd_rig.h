@@ -1,6 +1,5 @@
 /* robotiqd_rig.h: robotiqd, a simulated gripper and a controller (test/lib/device_lib.h). */
-#ifndef TEST_DAEMONS_ROBOTIQ_ROBOTIQD_RIG_H
-#define TEST_DAEMONS_ROBOTIQ_ROBOTIQD_RIG_H
+#pragma once
 
 #include "test/lib/device_lib.h"
 
@@ -28,5 +27,3 @@ int robotiqd_rig_ask(enum msg_verb verb, const char *key, const char *value, int
 const struct msg_gripper_state *robotiqd_rig_state(void);	       /* the newest */
 unsigned int robotiqd_rig_writes(unsigned int from, unsigned int reg); /* frames, from that one on; reg 0: all */
 unsigned int robotiqd_rig_nmt(void);				       /* commands */
-
-#endif

@@ -1,6 +1,5 @@
 /* robotsim_desk.h: one simulated module on a desk: frames as text, time as an argument. */
-#ifndef TEST_DAEMONS_ROBOTSIM_ROBOTSIM_DESK_H
-#define TEST_DAEMONS_ROBOTSIM_ROBOTSIM_DESK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ void desk_set_config(uint32_t config);
 
 /* Time passes until these bits are as wanted, or it fails.  How long it took. */
 int64_t desk_until(uint32_t mask, uint32_t bits);
-
-#endif

@@ -1,6 +1,5 @@
 /* robotsim_unit.h: the simulated devices of a robot file, without buses: frames as text, time as an argument. */
-#ifndef TEST_DAEMONS_ROBOTSIM_ROBOTSIM_UNIT_H
-#define TEST_DAEMONS_ROBOTSIM_ROBOTSIM_UNIT_H
+#pragma once
 
 #include "daemons/robotsim/sim.h"
 
@@ -18,5 +17,3 @@ void unit_start(int64_t at_ns);			     /* all of them; it is that time now */
 void unit_hear(const char *text);
 const char *unit_sends(int64_t until_ns);
 void unit_fault(const char *word, bool clear);
-
-#endif

@@ -30,8 +30,7 @@
  *	safety_talk.c	what a case says to driver, simulator and wire
  *	safety_seen.c	what the frames and the states tell
  */
-#ifndef TEST_SAFETY_LIB_H
-#define TEST_SAFETY_LIB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -285,5 +284,3 @@ const struct bus_frame *safety_stop_frame(int64_t from_ns);
 void safety_check_resets(unsigned int n, int64_t from_ns);
 /* No move later than from_ns is faster than this. */
 void safety_check_still(int64_t from_ns, double rad_s);
-
-#endif

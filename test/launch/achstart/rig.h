@@ -13,8 +13,7 @@
  * waited for, and the limit of a minute and a half is there for what hangs.  Should the test itself die, a guard
  * cleans up after it.
  */
-#ifndef TEST_LAUNCH_ACHSTART_RIG_H
-#define TEST_LAUNCH_ACHSTART_RIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -123,5 +122,3 @@ void rig_excuse(void); /* the wire or the simulator was killed: a reset is due *
 
 /* What is left of a robot that was stopped, a line each: processes, sockets, FIFOs, locks, states, shared memory. */
 unsigned int rig_left(char *text, size_t size);
-
-#endif

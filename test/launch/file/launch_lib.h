@@ -1,6 +1,5 @@
 /* launch_lib.h: for the tests of launch: a sink that keeps its lines, and a folder of its own. */
-#ifndef TEST_LAUNCH_FILE_LAUNCH_LIB_H
-#define TEST_LAUNCH_FILE_LAUNCH_LIB_H
+#pragma once
 
 #include "config/base/error.h"
 #include "launch/achstart/policy.h"
@@ -27,5 +26,3 @@ extern const struct policy_rules launch_lib_rules;
 
 /* All of a file, in text. */
 size_t launch_lib_read(const char *path, char *text, size_t size);
-
-#endif
