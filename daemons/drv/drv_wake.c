@@ -1,4 +1,4 @@
-/* drv_wake.c: what wakes the loop: a reason of enum drv_wake, or the first deadline.  Checked: covered. */
+/* drv_wake.c: what wakes the loop: a reason of enum drv_wake, or the first deadline. */
 #include "daemons/drv/drv_inside.h"
 
 #define REASONS_MAX (DRV_WAKE_BUS + MSG_BUSES)

@@ -44,7 +44,8 @@ int ctl_done(const struct ctl_line *line, const char *fmt, ...)
 	return 0;
 }
 
-static void say(const struct ctl_line *line, enum error_severity severity, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void say(const struct ctl_line *line, enum error_severity severity,
+						      const char *fmt, va_list args)
 {
 	char text[ERROR_LINE_MAX], program[32];
 

@@ -83,13 +83,13 @@ static const struct {
 	unsigned int words;
 	bool joint, limb;
 } takes[] = {
-	[CONSOLE_NOTHING] = { "", 0 },
+	[CONSOLE_NOTHING] = { .form = "" },
 	[CONSOLE_JOINT] = { " JOINT", 1, .joint = true },
 	[CONSOLE_JOINT_SWITCH] = { " JOINT 0|1", 2, .joint = true },
 	[CONSOLE_JOINT_NUMBER] = { " JOINT NUMBER", 2, .joint = true },
 	[CONSOLE_JOINT_NUMBER_TIME] = { " JOINT NUMBER SECONDS", 3, .joint = true },
-	[CONSOLE_SWITCH] = { " 0|1", 1 },
-	[CONSOLE_SENSOR] = { " SENSOR", 1 },
+	[CONSOLE_SWITCH] = { .form = " 0|1", .words = 1 },
+	[CONSOLE_SENSOR] = { .form = " SENSOR", .words = 1 },
 	[CONSOLE_PLACE] = { " JOINT|LIMB", 1, .joint = true, .limb = true },
 	[CONSOLE_PLACE_OR_ALL] = { " JOINT|LIMB|all", 1, .joint = true, .limb = true },
 };

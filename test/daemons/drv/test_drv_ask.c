@@ -211,6 +211,24 @@ TEST(without_confirmations_every_reply_is_the_answer)
 	one_step(&c, "r2004=A");
 }
 
+/* The driver asks the next one when it is told. */
+TEST(what_is_lost_when_it_is_late_may_be_asked_again_at_once)
+{
+	const struct course c = { "lost when late", 1, 1, "" };
+	struct drv_question question = two_bytes();
+	const struct frame request = bytes("0A3C01");
+
+	question.lost_ns = question.late_ns;
+	TEST_ASSERT_EQUAL(0, drv_ask_add(&ask, &question));
+	one_step(&c, "p1000");
+	one_step(&c, "s1000");
+	TEST_ASSERT_EQUAL(DRV_ASK_UNANSWERED, drv_ask_due(&ask, 1021 * MS, &answer));
+	TEST_ASSERT_EQUAL(0, drv_ask_may(&ask, 0, &request));
+	one_step(&c, "p1021");
+	one_step(&c, "s1021");
+	one_step(&c, "r1022=A");
+}
+
 TEST(a_reply_lost_for_good_does_not_shift_those_behind_it)
 {
 	const struct drv_question question = two_bytes();

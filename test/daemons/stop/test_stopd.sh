@@ -35,7 +35,8 @@ lib_case 'a frame without a bus' refuses 'frame needs one bus' stopd --set input
 lib_case 'a bit twice' refuses 'two channels need two bits' "${frame[@]}" --set 'bits=[3,3]'
 lib_case 'a long identifier' refuses 'write extended: yes' "${frame[@]}" --set id=0x18FF1234
 lib_case 'silence within two periods' refuses 'at least two periods' "${frame[@]}" --set period=100ms
-lib_case 'silence within two ticks' refuses 'it must be at least 2 ticks' "${gpio[@]}" --set tick=10ms --set silent_after=15ms
+lib_case 'silence within two ticks' refuses 'it must be at least 2 ticks' "${gpio[@]}" --set tick=10ms \
+	--set silent_after=15ms
 lib_case 'a slow tick' refuses 'at most 10ms' "${gpio[@]}" --set tick=20ms
 lib_case 'its frame' has '"id":"181"' frames
 lib_case 'its long frame' has '"id":"18FF1234"' frames --set id=0x18FF1234 --set extended=yes
