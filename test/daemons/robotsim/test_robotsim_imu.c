@@ -186,6 +186,6 @@ TEST(what_a_robot_file_may_not_say)
 	TEST_ASSERT_NOT_EQUAL(0, load("rate: 100", ""));
 	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "kind is missing"), said);
 	TEST_ASSERT_NOT_EQUAL(0, load("kind: dmu, mounting: [1, 2]", ""));
-	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "three angles"), said);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(said, "3 are needed"), said);
 	TEST_ASSERT_NOT_EQUAL(0, load("kind: dmu", "nois: 1"));
 }
