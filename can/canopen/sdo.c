@@ -62,7 +62,7 @@ uint32_t sdo_reply(const struct frame *of, const struct frame *reply, uint32_t *
 	if (reply->len != 8 || memcmp(data + 1, of->data + 1, 3) != 0)
 		return SDO_NOT_A_REPLY;
 	if (data[0] == SDO_ABORT)
-		return frame_le32(data + 4) ? frame_le32(data + 4) : GENERAL_ERROR;
+		return frame_le32(data + 4) > SDO_NOT_A_REPLY ? frame_le32(data + 4) : GENERAL_ERROR;
 	if (writes(of))
 		return (data[0] & SPECIFIER) == REPLY_DOWN ? 0 : SDO_NOT_A_REPLY;
 	if ((data[0] & SPECIFIER) != REPLY_UP || !(data[0] & EXPEDITED))

@@ -53,14 +53,18 @@ int run_path(char path[RUN_PATH_MAX], const char *rest, struct error_sink *error
 void run_list(glob_t *folders, const char *what, bool users)
 {
 	const char *user = getenv("XDG_RUNTIME_DIR");
-	char pattern[RUN_PATH_MAX];
+	char pattern[2 * RUN_PATH_MAX];
+	struct text_out path = text_out(pattern, sizeof(pattern));
 
 	*folders = (glob_t){ 0 };
 	snprintf(pattern, sizeof(pattern), RUN_SYSTEM "/*/%s", what);
 	glob(pattern, 0, NULL, folders);
-	snprintf(pattern, sizeof(pattern), "%s/endplate/*/%s", user ? user : "", what);
-	if (users && user && *user)
+	if (users && user && *user) {
+		for (; *user; user++) /* which may have a [ in it */
+			text_add(&path, "%s%c", strchr("*?[]\\", *user) ? "\\" : "", *user);
+		text_add(&path, "/endplate/*/%s", what);
 		glob(pattern, GLOB_APPEND, NULL, folders);
+	}
 	for (size_t i = 0; i < folders->gl_pathc; i++)
 		*strrchr(folders->gl_pathv[i], '/') = 0;
 }

@@ -191,7 +191,7 @@ static int check_row(const struct settings *all, const struct settings *s, const
 		return 0;
 	text_from_duration(ns, least_ns);
 	return error_refuse(errors, -EINVAL, "%s: it must be at least %s, %s%s", row->key, least, ns,
-			    *row->min == '0' ? ", or 0s" : "");
+			    row->min && *row->min == '0' ? ", or 0s" : "");
 }
 
 int settings_check(const struct settings *settings, int64_t tick_ns, struct error_sink *errors)

@@ -142,6 +142,7 @@ void amciod_seek(struct amciod_drive *d, int64_t now_ns)
 {
 	enter(d, AMCIOD_SEEK, now_ns);
 	d->mode_wanted = 0;
+	d->change = (struct pdo_script){ 0 };
 }
 
 static void attach(struct amciod_drive *d, int64_t now_ns)
@@ -241,6 +242,8 @@ static enum amciod_job choose(struct amciod_drive *d, int64_t now_ns)
 
 static void begin(struct amciod_drive *d, int64_t now_ns, struct frame *request)
 {
+	const unsigned int slow_next = (d->slow_next + 1) % AMCIOD_SLOW_OBJECTS;
+
 	d->job = choose(d, now_ns);
 	switch (d->job) {
 	case AMCIOD_NO_JOB:
@@ -263,9 +266,7 @@ static void begin(struct amciod_drive *d, int64_t now_ns, struct frame *request)
 		sdo_read(request, d->node, ERRORS, 1);
 		break;
 	case AMCIOD_SLOW:
-		d->slow_ns = now_ns;
-		d->slow_next = (d->slow_next + 1) % AMCIOD_SLOW_OBJECTS;
-		sdo_read(request, d->node, AMC_INDEX(slow_objects[d->slow_next]), AMC_SUB(slow_objects[d->slow_next]));
+		sdo_read(request, d->node, AMC_INDEX(slow_objects[slow_next]), AMC_SUB(slow_objects[slow_next]));
 		break;
 	}
 }
@@ -279,6 +280,10 @@ static void go_on(struct amciod *a, struct drv *drv, struct amciod_drive *d, int
 	begin(d, now_ns, &request);
 	if (d->job != AMCIOD_NO_JOB && drv_ask(drv, d->question, &request, (uint32_t)(d - a->drives)))
 		d->job = AMCIOD_NO_JOB; /* until the next tick */
+	if (d->job == AMCIOD_SLOW) {
+		d->slow_ns = now_ns;
+		d->slow_next = (d->slow_next + 1) % AMCIOD_SLOW_OBJECTS;
+	}
 }
 
 static void script_done(struct amciod *a, struct drv *drv, struct amciod_drive *d, uint32_t code, uint32_t got,
@@ -297,8 +302,11 @@ static void script_done(struct amciod *a, struct drv *drv, struct amciod_drive *
 
 static void mode_done(struct amciod_drive *d, uint32_t code, uint32_t got)
 {
-	const enum pdo_result change = pdo_done(&d->change, code, got);
+	enum pdo_result change;
 
+	if (!d->change.n) /* given up meanwhile */
+		return;
+	change = pdo_done(&d->change, code, got);
 	if (change == PDO_BUSY)
 		return;
 	if (change == PDO_DONE)
@@ -329,6 +337,8 @@ bool amciod_answer(void *self, struct drv *drv, const struct drv_ask_answer *ask
 	const uint32_t code = sdo_reply(&asked->request, reply ? &reply->frame : NULL, &got);
 
 	d->job = AMCIOD_NO_JOB;
+	if (!reply && drv_bus_dead(drv, d->bus)) /* it has not refused: the next tick asks again */
+		return false;
 	switch (job) {
 	case AMCIOD_NO_JOB:
 		break;

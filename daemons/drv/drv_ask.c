@@ -97,6 +97,18 @@ static void settle(struct drv_ask *a, struct drv_ask_entry *e)
 		give_back(a, e);
 }
 
+/* Late is lost: the next one may be asked at once.  What has not left is remembered for as long again, so that it is
+ * not taken for the next one. */
+static void lose(struct drv_ask *a, struct drv_ask_entry *e)
+{
+	e->phase = DRV_ASK_OVER;
+	e->expected = 0;
+	if (e->unsure || e->early)
+		due_at(a, e, e->due_ns + a->questions[e->question].row.lost_ns);
+	else
+		give_back(a, e);
+}
+
 static void fail(struct drv_ask *a, struct drv_ask_entry *e)
 {
 	e->phase = DRV_ASK_FAILED;
@@ -312,10 +324,10 @@ static enum drv_ask_what expire(struct drv_ask *a, struct drv_ask_entry *e, stru
 	fill_answer(a, e, answer);
 	if (e->tries < q->tries)
 		return DRV_ASK_AGAIN;
-	if (q->lost_ns > q->late_ns)
-		settle(a, e);
+	if (e->phase == DRV_ASK_ASKED && q->lost_ns == q->late_ns)
+		lose(a, e);
 	else
-		give_back(a, e); /* the next one may be asked at once */
+		settle(a, e);
 	return DRV_ASK_UNANSWERED;
 }
 

@@ -106,15 +106,20 @@ void level_begin(struct supervisor *s, bool adopted, int64_t now_ns)
 			      "arm: auto does not count: the robot was not stopped by achctl stop; achctl arm arms it");
 }
 
-void level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns)
+bool level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns)
 {
 	struct events_sink wrong = { &s->events, now_ns, MSG_SEVERITY_ERROR, source, "estop" };
 	struct error_sink errors = { events_line, &wrong, 0 };
 
 	s->level.untouched = false;
 	if (estop_read(&s->estop, now_ns) >= level)
-		return;
+		return false;
 	estop_raise(&s->estop, level, "achstart", geteuid(), why, &errors);
+	return true;
+}
+
+void level_say_raised(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns)
+{
 	events_say(&s->events, now_ns, MSG_SEVERITY_ERROR, source, "raised", "level %s: %s", msg_level_word(level),
 		   why);
 }

@@ -31,8 +31,9 @@ void level_begin(struct supervisor *s, bool adopted, int64_t now_ns);
 void level_close(struct supervisor *s, bool stopped);
 void level_update(struct supervisor *s, int64_t now_ns);
 
-/* achstart itself raises, if the level is lower. */
-void level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns);
+/* achstart itself raises, if the level is lower; then say so, which others may read, once what is done is kept. */
+bool level_raise(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns);
+void level_say_raised(struct supervisor *s, enum msg_level level, const char *source, const char *why, int64_t now_ns);
 /* A user does, through the control socket.  0, or -errno with lines. */
 int level_raise_for(struct supervisor *s, enum msg_level level, const char *who, uid_t uid, const char *why,
 		    int64_t now_ns, struct error_sink *errors);

@@ -253,15 +253,20 @@ static void save_left_as(struct supervisor *s, struct supervised *d, int64_t now
 static void carry_out(struct supervisor *s, struct supervised *d, enum policy_event event, unsigned int actions,
 		      int64_t now_ns)
 {
+	const enum msg_level level = d->daemon->critical;
+	const char *name = d->daemon->name;
 	char why[MSG_TEXT_SIZE];
+	bool raised = false;
 
 	if (actions & POLICY_DO_RAISE) {
-		snprintf(why, sizeof(why), "%s %s", d->daemon->name,
+		snprintf(why, sizeof(why), "%s %s", name,
 			 d->policy.state == POLICY_FAILED ? "has failed" : "keeps dying");
-		level_raise(s, d->daemon->critical, d->daemon->name, why, now_ns);
+		raised = level_raise(s, level, name, why, now_ns);
 	}
 	if (!(actions & POLICY_DO_SPAWN)) /* which does it itself; the others first, for we may be killed behind them */
 		save_left_as(s, d, now_ns);
+	if (raised)
+		level_say_raised(s, level, name, why, now_ns);
 	if (actions & POLICY_DO_KILL)
 		kill_process(s, d, event, now_ns);
 	if (actions & POLICY_DO_TERM)

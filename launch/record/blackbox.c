@@ -350,6 +350,7 @@ static int run(struct error_sink *errors)
 		}
 		if (!status)
 			r = record_daemon_turn(&b.d, b.look_ns);
+		causes_look(&b.causes, clock_now_ns());
 	}
 	if (!status) /* what came before the signal */
 		recorder_turn(&b.d.rec, 0);

@@ -2,7 +2,7 @@
 #include "channels/clock/clock.h"
 #include "launch/record/causes.h"
 
-#define STATES_NS 500000000 /* between two looks at a state */
+#define STATES_NS 500000000 /* between two looks at states */
 
 /* NULL: there are too many. */
 static struct causes_source *source_of(struct causes *c, const char *name)
@@ -46,24 +46,16 @@ static void read_stop(struct causes *c, const struct msg_estop *estop)
 		c->found(kind, estop->header.t_publish_ns, why);
 }
 
-/* How many ticks it has skipped. */
-static void read_state(struct causes *c, struct causes_source *s, const void *bytes)
+static void keep_state(struct causes_source *s, const void *bytes)
 {
 	const struct {
 		struct msg_header header;
 		struct msg_common common;
 	} *state = bytes;
-	const struct trigger_ticks ticks = { s->name + c->prefix, state->header.incarnation, state->common.skipped,
-					     clock_now_ns() };
-	char why[TRIGGER_WHY_MAX];
-	enum trigger_kind kind;
 
-	if (ticks.t_ns < s->look_ns)
-		return;
-	s->look_ns = ticks.t_ns + STATES_NS;
-	kind = trigger_skipped(&c->trigger, &ticks, why);
-	if (kind)
-		c->found(kind, ticks.t_ns, why);
+	s->unseen = true;
+	s->incarnation = state->header.incarnation;
+	s->skipped = state->common.skipped;
 }
 
 void causes_seen(struct causes *c, const struct recorder_channel *from)
@@ -82,5 +74,23 @@ void causes_seen(struct causes *c, const struct recorder_channel *from)
 	if (stop && len == sizeof(struct msg_estop))
 		read_stop(c, bytes);
 	if (state && len >= sizeof(struct msg_header) + sizeof(struct msg_common))
-		read_state(c, s, bytes);
+		keep_state(s, bytes);
+}
+
+/* How many ticks each has skipped. */
+void causes_look(struct causes *c, int64_t now_ns)
+{
+	char why[TRIGGER_WHY_MAX];
+
+	if (now_ns < c->look_ns)
+		return;
+	c->look_ns = now_ns + STATES_NS;
+	for (struct causes_source *s = c->sources; s < c->sources + c->n; s++) {
+		const struct trigger_ticks ticks = { s->name + c->prefix, s->incarnation, s->skipped, now_ns };
+		const enum trigger_kind kind = s->unseen ? trigger_skipped(&c->trigger, &ticks, why) : TRIGGER_NONE;
+
+		s->unseen = false;
+		if (kind)
+			c->found(kind, now_ns, why);
+	}
 }

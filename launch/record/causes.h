@@ -3,8 +3,10 @@
  *	struct causes causes = { .found = found, .trigger = { .skipped_max = 20 } };
  *
  *	causes_seen(&causes, channel);	for each message that a recorder reads
+ *	causes_look(&causes, now_ns);	after each turn of it
  *
- * A message that was seen before, by an earlier recorder, does not count again.  A state is looked at twice a second.
+ * A message that was seen before, by an earlier recorder, does not count again.  The newest state of each device is
+ * looked at twice a second.
  */
 #pragma once
 
@@ -22,9 +24,13 @@ struct causes {
 	struct causes_source {
 		char name[ACH_CHAN_NAME_MAX];
 		uint64_t id, number; /* of the channel, and of its last message */
-		int64_t look_ns;     /* at its state again */
+		bool unseen;	     /* its newest state, of which these are: */
+		uint32_t incarnation;
+		uint64_t skipped;
 	} sources[CAUSES_SOURCES_MAX];
 	size_t n;
+	int64_t look_ns; /* at states again */
 };
 
 void causes_seen(struct causes *c, const struct recorder_channel *from);
+void causes_look(struct causes *c, int64_t now_ns);

@@ -227,6 +227,20 @@ TEST(what_is_lost_when_it_is_late_may_be_asked_again_at_once)
 	one_step(&c, "p1021");
 	one_step(&c, "s1021");
 	one_step(&c, "r1022=A");
+	/* What becomes of the one before does not count for the next. */
+	for (const char *late = "xls"; *late; late++) {
+		char step[8] = { *late, '2', '0', '2', '2' };
+
+		setUp();
+		TEST_ASSERT_EQUAL(0, drv_ask_add(&ask, &question));
+		one_step(&c, "p2000");
+		TEST_ASSERT_EQUAL(DRV_ASK_UNANSWERED, drv_ask_due(&ask, 2021 * MS, &answer));
+		one_step(&c, "p2021");
+		one_step(&c, step);
+		one_step(&c, "d2022=-");
+		one_step(&c, "s2023");
+		one_step(&c, "r2024=A");
+	}
 }
 
 TEST(a_reply_lost_for_good_does_not_shift_those_behind_it)
