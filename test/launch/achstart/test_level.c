@@ -576,9 +576,12 @@ TEST(achstart_raises_only_a_lower_level)
 	begin();
 	take_it();
 	update(1);
-	for (int i = 0; i < 30; i++)
-		level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns);
+	TEST_ASSERT_TRUE(level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns));
+	TEST_ASSERT_EQUAL(0, rig_events("legs", "raised")); /* whoever reads it may kill us before more is kept */
+	level_say_raised(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns);
 	TEST_ASSERT_EQUAL(1, rig_events("legs", "raised"));
+	for (int i = 0; i < 30; i++)
+		TEST_ASSERT_FALSE(level_raise(&s, MSG_LEVEL_HOLD, "legs", "legs keeps dying", now_ns));
 	TEST_ASSERT_EQUAL(MSG_LEVEL_HOLD, s.estop.level);
 	before = written();
 	level_raise(&s, MSG_LEVEL_ESTOP, "legs", "legs has failed", now_ns);
