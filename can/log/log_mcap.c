@@ -6,7 +6,6 @@
 #include "channels/ros/ros_map.h"
 
 #define SCHEMA_ID 1
-#define IDS 65536
 #define LEFT_OUT "a chunk or a record is damaged and left out"
 #define NAME_MAX_ 32 /* of a schema that has frames */
 
@@ -113,8 +112,8 @@ static struct log_input *mcap_input(void)
 		return NULL;
 	s->in.close = mcap_close;
 	s->reader = mcap_reader_new(read_below, &s->in);
-	s->schemas = calloc(IDS, sizeof(*s->schemas));
-	s->channels = calloc(IDS, sizeof(*s->channels));
+	s->schemas = calloc(MCAP_IDS, sizeof(*s->schemas));
+	s->channels = calloc(MCAP_IDS, sizeof(*s->channels));
 	if (s->reader && s->schemas && s->channels)
 		return &s->in;
 	mcap_close(&s->in);

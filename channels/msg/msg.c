@@ -5,24 +5,23 @@
 
 /* clang-format off */
 
-#define WORD(prefix, name, word) word,
-static const char *const msg_words_flag[] = { MSG_WORDS_FLAG(WORD) NULL };
-static const char *const msg_words_life[] = { MSG_WORDS_LIFE(WORD) NULL };
-static const char *const msg_words_level[] = { MSG_WORDS_LEVEL(WORD) NULL };
-static const char *const msg_words_estop[] = { MSG_WORDS_ESTOP(WORD) NULL };
-static const char *const msg_words_latch[] = { MSG_WORDS_LATCH(WORD) NULL };
-static const char *const msg_words_link[] = { MSG_WORDS_LINK(WORD) NULL };
-static const char *const msg_words_mode[] = { MSG_WORDS_MODE(WORD) NULL };
-static const char *const msg_words_joint[] = { MSG_WORDS_JOINT(WORD) NULL };
-static const char *const msg_words_grip[] = { MSG_WORDS_GRIP(WORD) NULL };
-static const char *const msg_words_finger[] = { MSG_WORDS_FINGER(WORD) NULL };
-static const char *const msg_words_alarm[] = { MSG_WORDS_ALARM(WORD) NULL };
-static const char *const msg_words_severity[] = { MSG_WORDS_SEVERITY(WORD) NULL };
-static const char *const msg_words_verb[] = { MSG_WORDS_VERB(WORD) NULL };
-static const char *const msg_words_balance[] = { MSG_WORDS_BALANCE(WORD) NULL };
-static const char *const msg_words_body[] = { MSG_WORDS_BODY(WORD) NULL };
-static const char *const msg_words_input[] = { MSG_WORDS_INPUT(WORD) NULL };
-static const char *const msg_words_source[] = { MSG_WORDS_SOURCE(WORD) NULL };
+static const char *const msg_words_flag[] = { MSG_WORDS_FLAG(MSG_WORD) NULL };
+static const char *const msg_words_life[] = { MSG_WORDS_LIFE(MSG_WORD) NULL };
+static const char *const msg_words_level[] = { MSG_WORDS_LEVEL(MSG_WORD) NULL };
+static const char *const msg_words_estop[] = { MSG_WORDS_ESTOP(MSG_WORD) NULL };
+static const char *const msg_words_latch[] = { MSG_WORDS_LATCH(MSG_WORD) NULL };
+static const char *const msg_words_link[] = { MSG_WORDS_LINK(MSG_WORD) NULL };
+static const char *const msg_words_mode[] = { MSG_WORDS_MODE(MSG_WORD) NULL };
+static const char *const msg_words_joint[] = { MSG_WORDS_JOINT(MSG_WORD) NULL };
+static const char *const msg_words_grip[] = { MSG_WORDS_GRIP(MSG_WORD) NULL };
+static const char *const msg_words_finger[] = { MSG_WORDS_FINGER(MSG_WORD) NULL };
+static const char *const msg_words_alarm[] = { MSG_WORDS_ALARM(MSG_WORD) NULL };
+static const char *const msg_words_severity[] = { MSG_WORDS_SEVERITY(MSG_WORD) NULL };
+static const char *const msg_words_verb[] = { MSG_WORDS_VERB(MSG_WORD) NULL };
+static const char *const msg_words_balance[] = { MSG_WORDS_BALANCE(MSG_WORD) NULL };
+static const char *const msg_words_body[] = { MSG_WORDS_BODY(MSG_WORD) NULL };
+static const char *const msg_words_input[] = { MSG_WORDS_INPUT(MSG_WORD) NULL };
+static const char *const msg_words_source[] = { MSG_WORDS_SOURCE(MSG_WORD) NULL };
 
 #define DETAIL_u8(d)
 #define DETAIL_u16(d)

@@ -37,6 +37,7 @@
 	W(LIFE, DOWN, "down") W(LIFE, STARTING, "starting") W(LIFE, DISARMED, "disarmed") \
 	W(LIFE, HOLDING, "holding") W(LIFE, HOMING, "homing") W(LIFE, ACTIVE, "active") \
 	W(LIFE, FAULT, "fault") W(LIFE, STOPPING, "stopping")
+#define MSG_WORD(prefix, name, word) word, /* as W: a list of the words */
 #define MSG_WORDS_LEVEL(W) \
 	W(LEVEL, RUN, "run") W(LEVEL, HOLD, "hold") W(LEVEL, ESTOP, "estop")
 #define MSG_WORDS_ESTOP(W) \

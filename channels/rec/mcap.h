@@ -14,6 +14,7 @@
 
 #include "channels/rec/input.h"
 
+#define MCAP_IDS 65536 /* of schemas, and of channels */
 #define MCAP_MAGIC "\x89MCAP0\r\n"
 #define MCAP_MAGIC_SIZE 8
 #define MCAP_RECORD_HEAD 9	     /* opcode and length */

@@ -4,7 +4,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
 
-#define IDS 65536
 #define ROOM_MIN 4096
 
 /* Bytes that grow. */
@@ -40,7 +39,7 @@ struct mcap_writer {
 	struct bytes chunk; /* the unpacked records of the open chunk */
 	struct entry *entries;
 	size_t entries_n, entries_room;
-	uint16_t in_chunk[IDS]; /* channels of the open chunk */
+	uint16_t in_chunk[MCAP_IDS]; /* channels of the open chunk */
 	size_t in_chunk_n;
 	uint64_t chunk_first_ns, chunk_last_ns;
 
@@ -48,8 +47,8 @@ struct mcap_writer {
 		struct bytes records; /* whole ones */
 		uint32_t n;
 	} summary[MCAP_DATA_END]; /* by their kind; the statistics are made at the end */
-	bool schema_known[IDS];
-	struct channel channel[IDS];
+	bool schema_known[MCAP_IDS];
+	struct channel channel[MCAP_IDS];
 	uint32_t channels_end; /* no channel has this id or a higher one */
 	uint64_t messages, first_ns, last_ns;
 };

@@ -6,7 +6,6 @@
 #include "channels/ros/ros_can.h"
 #include "channels/ros/ros_own.h"
 
-#define IDS 65536
 #define FOREIGN_COUNT 64 /* messages that a channel of another writer's file retains */
 
 enum kind {
@@ -41,13 +40,13 @@ struct schema {
 struct mcaprec_reader {
 	int fd;
 	struct mcap_reader *mcap;
-	struct channel channels[IDS];
-	struct schema schemas[IDS];
+	struct channel channels[MCAP_IDS];
+	struct schema schemas[MCAP_IDS];
 	struct replaced {
 		bool is;
 		uint64_t number;
-	} replaced[IDS];       /* by number of the channel: a message was given out as its bytes, and comes again */
-	bool known[IDS];       /* numbers of channels that the file described */
+	} replaced[MCAP_IDS];  /* by number of the channel: a message was given out as its bytes, and comes again */
+	bool known[MCAP_IDS];  /* numbers of channels that the file described */
 	bool foreign, scanned; /* without metadata of ours */
 	bool begun;	       /* the start was given out */
 	uint64_t wall_ns;      /* modulo 2^64: times of a damaged file may be any */
@@ -225,7 +224,7 @@ static bool give_beginning(struct mcaprec_reader *reader, struct reclog_record *
 		*r = (struct reclog_record){ .kind = RECLOG_START, .t_ns = t_ns, .number = reader->first_ns };
 		return true;
 	}
-	for (; reader->describe < IDS; reader->describe++) {
+	for (; reader->describe < MCAP_IDS; reader->describe++) {
 		struct channel *c = &reader->channels[reader->describe];
 
 		if (c->kind != KIND_NONE && !c->described) {

@@ -212,8 +212,7 @@ static bool is_arm(const struct msg_joint_state *arm, const struct msg_balance_s
 
 void ros_put_markers(struct cdr_out *o, const struct msg_type *type, const void *msg, const struct ros_context *c)
 {
-#define WORD(prefix, name, word) word,
-	static const char *const modes[] = { MSG_WORDS_BALANCE(WORD) };
+	static const char *const modes[] = { MSG_WORDS_BALANCE(MSG_WORD) };
 	static const double height[] = { 0, 0, TEXT_HEIGHT };
 	static const struct frame above = { { 0, 0, TEXT_Z }, { 0, 0, 0, 1 } };
 	const struct msg_balance_state *s = msg;

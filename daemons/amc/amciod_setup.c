@@ -302,12 +302,9 @@ static void script_done(struct amciod *a, struct drv *drv, struct amciod_drive *
 
 static void mode_done(struct amciod_drive *d, uint32_t code, uint32_t got)
 {
-	enum pdo_result change;
+	const enum pdo_result change = d->change.n ? pdo_done(&d->change, code, got) : PDO_BUSY;
 
-	if (!d->change.n) /* given up meanwhile */
-		return;
-	change = pdo_done(&d->change, code, got);
-	if (change == PDO_BUSY)
+	if (change == PDO_BUSY) /* or given up meanwhile */
 		return;
 	if (change == PDO_DONE)
 		d->mode = d->mode_wanted;

@@ -3,7 +3,6 @@
 
 #include "daemons/balance/estimate.h"
 
-#define GRAVITY_M_S2 9.81
 #define TRUST_NS 20000000    /* a sample of IMU or wheels */
 #define PREDICT_NS 500000000 /* then without one */
 #define WAIST_NS 50000000    /* its modules stop by themselves after that */
@@ -79,12 +78,12 @@ static double pitch_by_gravity(const struct estimate *e, const struct estimate_i
 {
 	const double acceleration = (e->wheel_rate_rad_s - e->at_wheel_rate_rad_s) / dt_s * e->model->wheel_radius_m;
 
-	return atan2(-got->forward_m_s2, got->up_m_s2) + atan2(acceleration, GRAVITY_M_S2);
+	return atan2(-got->forward_m_s2, got->up_m_s2) + atan2(acceleration, MODEL_GRAVITY_M_S2);
 }
 
 static bool is_gravity(const struct estimate_imu *got)
 {
-	return fabs(hypot(got->forward_m_s2, got->up_m_s2) - GRAVITY_M_S2) < FORCE_BAND_M_S2;
+	return fabs(hypot(got->forward_m_s2, got->up_m_s2) - MODEL_GRAVITY_M_S2) < FORCE_BAND_M_S2;
 }
 
 static double angle(double rad)

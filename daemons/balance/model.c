@@ -3,8 +3,6 @@
 
 #include "daemons/balance/model.h"
 
-#define GRAVITY_M_S2 9.81
-
 struct vector {
 	double forward, up;
 };
@@ -70,7 +68,7 @@ struct model_linear model_linear(const struct model *m, double waist_rad)
 	const double pp = m->base.kg * dot(c.base, c.base) + m->base.inertia_kg_m2 + m->upper.kg * dot(upper, upper) +
 			  m->upper.inertia_kg_m2 + 2 * rotor * (1 - m->gear) * (1 - m->gear);
 	const double det = xx * pp - xp * xp;
-	const double gravity = GRAVITY_M_S2 * kg * c.all.up;
+	const double gravity = MODEL_GRAVITY_M_S2 * kg * c.all.up;
 	const double torque = 2 * m->gear * m->nm_per_a;
 
 	return (struct model_linear){

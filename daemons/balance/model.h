@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#define MODEL_GRAVITY_M_S2 9.81
+
 struct model_part {
 	double kg, forward_m, up_m; /* mass, and where its centre is */
 	double inertia_kg_m2;	    /* about its centre, in pitch */

@@ -136,11 +136,7 @@ static void compare_all(struct bmsd *b, struct drv *drv, int64_t now_ns)
 static void report_alarms(struct drv *drv, uint32_t alarms, uint32_t *reported, enum msg_severity severity,
 			  const char *code, const char *clear)
 {
-	static const char *const words[] = {
-#define WORD(prefix, name, word) word,
-		MSG_WORDS_ALARM(WORD)
-#undef WORD
-	};
+	static const char *const words[] = { MSG_WORDS_ALARM(MSG_WORD) };
 	char text[MSG_TEXT_SIZE] = "";
 
 	if (alarms == *reported)

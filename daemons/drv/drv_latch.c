@@ -3,8 +3,7 @@
 
 #define HOMING_ENDS (MSG_LATCH_POSITION_UNKNOWN | MSG_LATCH_HOMING_ABORTED)
 
-#define WORD(prefix, name, word) word,
-static const char *const words[] = { MSG_WORDS_LATCH(WORD) NULL };
+static const char *const words[] = { MSG_WORDS_LATCH(MSG_WORD) NULL };
 
 /* All of them have room. */
 static const char *words_of(uint32_t latches, char text[MSG_TEXT_SIZE])

@@ -2,8 +2,7 @@
 #include "config/base/base.h"
 #include "daemons/robotiq/robotiqd.h"
 
-#define WORD(prefix, name, word) word,
-const char *const robotiqd_modes[] = { MSG_WORDS_GRIP(WORD) };
+const char *const robotiqd_modes[] = { MSG_WORDS_GRIP(MSG_WORD) };
 
 /* ---- what an image shows ---- */
 

@@ -13,7 +13,6 @@
 #define FRICTION_RAD_S 0.02 /* dry friction rises to its value around rest, so that it can be integrated */
 #define STANDS_AFTER_S 0.2
 #define LETS_GO_A 0.5 /* whoever holds it lets go when the wheels are driven */
-#define PI 3.14159265358979323846
 
 /* ---- the matrix ---- */
 
@@ -262,7 +261,7 @@ static double sitting_rad(const struct krang *k, double waist_rad)
 {
 	double up = krang_balance_rad(k, waist_rad), down = up;
 
-	while (down > up - PI && !is_on_the_floor(&k->settings, down, waist_rad))
+	while (down > up - M_PI && !is_on_the_floor(&k->settings, down, waist_rad))
 		down -= 0.01;
 	up = down + 0.01;
 	for (int i = 0; i < 50; i++) {
@@ -290,7 +289,7 @@ void krang_place(struct krang *k, enum krang_start start, double waist_rad)
 
 double krang_lean_rad(const struct krang *k)
 {
-	return remainder(k->pitch_rad - krang_balance_rad(k, k->waist_rad), 2 * PI);
+	return remainder(k->pitch_rad - krang_balance_rad(k, k->waist_rad), 2 * M_PI);
 }
 
 double krang_energy_j(const struct krang *k)

@@ -9,7 +9,6 @@
 #define OUTPUTS 0xF0u
 #define ACTUAL_POSITION 0x3C
 #define WRONG_BY_RAD 0.25 /* the first position after a reset */
-#define PI 3.14159265358979323846
 
 /* What a set accepts. */
 enum rule { READ, ANY, FINITE, NOT_NEGATIVE };
@@ -67,7 +66,7 @@ void pcube_values_reset(struct pcube *m)
 		.primary_baud = 3,
 		.secondary_baud = 3,
 		.config = (uint32_t)s->config,
-		.ticks_per_unit = (float)(PULSES_PER_TURN * type->ratio / (2 * PI)),
+		.ticks_per_unit = (float)(PULSES_PER_TURN * type->ratio / (2 * M_PI)),
 		.max_following_error = (float)s->following_error,
 		.min_position = (float)s->limits[0],
 		.max_position = (float)s->limits[1],

@@ -209,8 +209,7 @@ int sim_run(int argc, char **argv)
 		.notes = "It plays the devices of the drivers that --settings lists, each with its settings\n"
 			 "under sim: in the robot file, "
 	};
-	struct error_who me = { PROGRAM, NULL, ERROR_FATAL };
-	struct error_sink errors = { error_to_stderr, &me, 0 }, plain = { error_to_stderr, NULL, 0 };
+	struct error_sink errors = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_FATAL), plain = { error_to_stderr, NULL, 0 };
 	struct robot robot;
 	int status;
 

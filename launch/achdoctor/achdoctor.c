@@ -130,8 +130,8 @@ static int examine(const struct files *f, const struct achdoctor_options *option
 
 int main(int argc, char **argv)
 {
-	struct error_who who = { "achdoctor", NULL, ERROR_FATAL };
-	struct error_sink plain = { error_to_stderr, NULL, 0 }, errors = { error_to_stderr, &who, 0 };
+	struct error_sink plain = { error_to_stderr, NULL, 0 },
+			  errors = ERROR_TO_STDERR("achdoctor", NULL, ERROR_FATAL);
 	struct achdoctor_options options = { 0 };
 	struct options command = { .program = "achdoctor",
 				   .about = "examines whether this machine is fit to run a robot",

@@ -15,8 +15,7 @@
 #define CLAIM_TRIES 20
 #define CLAIM_RETRY_NS 5000000
 
-static struct error_who odd = { "achstart", NULL, ERROR_WARNING };
-static struct error_sink warnings = { error_to_stderr, &odd, 0 };
+static struct error_sink warnings = { error_to_stderr, &(struct error_who){ "achstart", NULL, ERROR_WARNING }, 0 };
 
 struct achstart_options {
 	bool check, frames, graph, name, real;

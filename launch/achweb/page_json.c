@@ -84,8 +84,7 @@ static void put_fields(struct json *j, const struct msg_type *type, const void *
 
 static void write_latches(struct json *j, uint32_t latches)
 {
-#define WORD(prefix, name, word) word,
-	static const char *const words[] = { MSG_WORDS_LATCH(WORD) };
+	static const char *const words[] = { MSG_WORDS_LATCH(MSG_WORD) };
 
 	json_array(j, "latches");
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)

@@ -65,11 +65,10 @@ static void scan(struct robot_channels *c)
 	const size_t len = strlen(prefix());
 	DIR *folder = ach_file_list();
 	const char *full;
-	int unlinked = 0;
 
 	c->owner = run_owner();
 	for (size_t i = c->n; i-- > 0;)
-		if (ach_unlinked(&c->at[i]->chan, &unlinked) != ACH_OK || unlinked)
+		if (port_is_gone(&c->at[i]->chan))
 			drop(c, i); /* the channel was removed or created again */
 	while (folder && (full = ach_file_next(folder)))
 		if (!strncmp(full, prefix(), len) && full[len] && !find(c, full + len))
