@@ -37,9 +37,12 @@ test_a_driver_whose_reference_file_was_cut_comes_back() {
 
 # estop-b is removed while achstart is stopped, and a driver starts: it creates the channel.
 test_operators_may_write_what_a_driver_made_again() {
+	local clock
 	robot_up
+	clock=$(pid_of clock)
 	kill -STOP "$(<"$folder/achstart")"
-	kill -KILL "$(pid_of clock)"
+	kill -KILL "$clock"
+	lib_until grep -q 'State:.Z' "/proc/$clock/status" # it has let go of its claims
 	as robot ach rm "${p}estop-b"
 	spawn robot ENDPLATE_OPERATORS="$operators" hubo-daemon --name clock --config "$folder/waist.yaml"
 	lib_until test -e "$ACH_DIR/achshm-${p}estop-b"
