@@ -22,7 +22,7 @@
 #define SDO_ID_REQUEST 0x600u
 #define SDO_ABORT 0x80 /* the first byte of what ends a transfer; no request has it */
 
-/* What a request has come to: 0, an abort code of the server, or one of these. */
+/* The result of a request is 0, an abort code of the server, or one of these. */
 #define SDO_NO_REPLY 1u
 #define SDO_NOT_A_REPLY 2u /* to this request, or segments would follow */
 #define SDO_ABSENT 0x06020000u

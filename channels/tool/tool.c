@@ -103,7 +103,7 @@ int out_end(void)
 
 /* ---- the messages of some channels as they come ---- */
 
-/* All that is there, but no more than a batch of each.  0, or negative: failed. */
+/* Passes on the messages that wait, at most a batch of each channel.  0, or negative: failed. */
 static int read_batch(struct tool_stream *s)
 {
 	for (size_t i = 0; i < s->n; i++) {

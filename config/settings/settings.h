@@ -153,7 +153,7 @@ int settings_missing(const struct settings *settings, const char *where, struct 
 /* All three: the defaults, the mapping, and what is missing in it, for which its line and key are where. */
 int settings_fill(struct settings *settings, const struct yaml_node *map, struct error_sink *errors);
 
-/* What depends on other settings, once all are read: a line for each duration that is shorter than its row demands. */
+/* Call it once all settings are read: adds a line for each duration that is shorter than its row demands. */
 int settings_check(const struct settings *settings, int64_t tick_ns, struct error_sink *errors);
 
 bool settings_given(const struct settings *settings, const char *key);

@@ -36,7 +36,7 @@ enum amciod_phase {
 	AMCIOD_UP,
 };
 
-/* What is asked of it by SDO: one transfer at a time. */
+/* The SDO transfer that is under way; there is one at a time. */
 enum amciod_job { AMCIOD_NO_JOB, AMCIOD_STATUS, AMCIOD_SCRIPT, AMCIOD_MODE, AMCIOD_ERROR, AMCIOD_SLOW };
 
 struct amciod_drive {

@@ -87,26 +87,28 @@ static void give_back(struct drv_ask *a, struct drv_ask_entry *e)
 	a->free = place;
 }
 
-/* It is answered, or will not be. */
-static void settle(struct drv_ask *a, struct drv_ask_entry *e)
+/* The entry stays for lost_ns from then on if something of it may still come. */
+static void settle_from(struct drv_ask *a, struct drv_ask_entry *e, int64_t from_ns)
 {
 	e->phase = DRV_ASK_OVER;
 	if (e->expected || e->unsure || e->early)
-		due_at(a, e, e->since_ns + a->questions[e->question].row.lost_ns);
+		due_at(a, e, from_ns + a->questions[e->question].row.lost_ns);
 	else
 		give_back(a, e);
+}
+
+/* It is answered, or will not be. */
+static void settle(struct drv_ask *a, struct drv_ask_entry *e)
+{
+	settle_from(a, e, e->since_ns);
 }
 
 /* Late is lost: the next one may be asked at once.  What has not left is remembered for as long again, so that it is
  * not taken for the next one. */
 static void lose(struct drv_ask *a, struct drv_ask_entry *e)
 {
-	e->phase = DRV_ASK_OVER;
 	e->expected = 0;
-	if (e->unsure || e->early)
-		due_at(a, e, e->due_ns + a->questions[e->question].row.lost_ns);
-	else
-		give_back(a, e);
+	settle_from(a, e, e->due_ns);
 }
 
 static void fail(struct drv_ask *a, struct drv_ask_entry *e)

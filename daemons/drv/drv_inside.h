@@ -21,7 +21,7 @@
 #define DRV_FAULTS_MAX 64
 #define DRV_FROZEN_NS 50000000 /* no tick, or a paused wire, for this long makes earlier commands void */
 
-/* What wakes the loop before its next deadline. */
+/* Reasons to wake the loop before its next deadline. */
 enum drv_wake {
 	DRV_WAKE_STOP,	  /* it is asked to end */
 	DRV_WAKE_REF,	  /* a reference, for ticks on references */
