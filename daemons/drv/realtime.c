@@ -33,7 +33,9 @@ static bool lock_all(void)
 
 static int lock_memory(struct error_sink *errors)
 {
-	/* Freed memory stays with the process, and no allocation makes a mapping of its own. */
+	/* Memory that reading the files took is given back; from here on freed memory stays with the process, and no
+	 * allocation makes a mapping of its own. */
+	malloc_trim(0);
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_MMAP_MAX, 0);
 	if (!lock_all())
