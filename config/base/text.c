@@ -77,18 +77,24 @@ static size_t number_len(const char *text)
 	return at;
 }
 
-int text_real(const char *text, double *value)
+int text_real_unit(const char *text, double *value, const char **unit)
 {
 	size_t n = number_len(text);
 	double v;
 
-	if (!n || text[n])
+	if (!n)
 		return -EINVAL;
 	v = strtod(text, NULL);
 	if (!isfinite(v))
 		return -ERANGE;
 	*value = v;
+	*unit = text + n + (text[n] == ' ' && text[n + 1]);
 	return 0;
+}
+
+int text_real(const char *text, double *value)
+{
+	return text[number_len(text)] ? -EINVAL : text_real_unit(text, value, &text);
 }
 
 int text_duration(const char *text, int64_t *ns)

@@ -13,10 +13,11 @@
 
 #define TEXT_VALUE_MAX 32 /* bytes for any number or duration that is written here */
 
-int text_bool(const char *text, bool *value);	  /* yes no true false */
-int text_int(const char *text, int64_t *value);	  /* 42 -7 0x1F */
-int text_real(const char *text, double *value);	  /* 1 -0.5 2e-3; never inf or nan */
-int text_duration(const char *text, int64_t *ns); /* 5ms 200us 1.5s 2min 1h 40ns, and 0 */
+int text_bool(const char *text, bool *value);				/* yes no true false */
+int text_int(const char *text, int64_t *value);				/* 42 -7 0x1F */
+int text_real(const char *text, double *value);				/* 1 -0.5 2e-3; never inf or nan */
+int text_real_unit(const char *text, double *value, const char **unit); /* 5 A, 5A: the unit is what follows, or "" */
+int text_duration(const char *text, int64_t *ns);			/* 5ms 200us 1.5s 2min 1h 40ns, and 0 */
 
 /* The shortest text that reads back as the same value. */
 void text_from_real(char text[TEXT_VALUE_MAX], double value);

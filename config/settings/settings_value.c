@@ -1,5 +1,8 @@
 /* settings_value.c: one value of one row, in and out of its place. */
+#include <math.h>
+
 #include "config/settings/settings_value.h"
+#include "config/settings/unit.h"
 
 #define JOINED_MAX 2048 /* bytes of a list that becomes one text; the place of a row may be smaller */
 
@@ -56,12 +59,51 @@ static int refuse(char why[SETTINGS_WHY_MAX], const struct settings_row *row, co
 	return text_refuse(why, SETTINGS_WHY_MAX, *shown ? "%s is not %s" : "%sno value; write %s", shown, expected);
 }
 
+static int refuse_unit(char why[SETTINGS_WHY_MAX], const struct settings_row *row, const char *shown)
+{
+	struct text_out out = text_out(why, SETTINGS_WHY_MAX);
+
+	text_add(&out, "%s is not in one of ", shown);
+	unit_list(&out, row->unit);
+	return -EINVAL;
+}
+
 /* ---- numbers: whole numbers, numbers and durations differ in how they are read only ---- */
 
 union number {
 	int64_t i;
 	double r;
 };
+
+#define WHOLE_MAX 9007199254740992.0 /* up to it a double has every whole number */
+
+/* -EDOM: a number, in another unit. */
+static int read_unit(const struct settings_row *row, const char *text, double *r)
+{
+	const char *unit = "";
+	int err = text_real_unit(text, r, &unit);
+
+	if (err || !*unit)
+		return err;
+	if (unit_convert(r, unit, row->unit))
+		return *row->unit ? -EDOM : -EINVAL;
+	return isfinite(*r) ? 0 : -ERANGE;
+}
+
+/* 500 kbit/s */
+static int read_whole(const struct settings_row *row, const char *text, int64_t *i)
+{
+	double r;
+	int err = text_int(text, i);
+
+	if (err != -EINVAL || !*row->unit || !text_real(text, &r))
+		return err;
+	err = read_unit(row, text, &r);
+	if (err || fabs(r) > WHOLE_MAX || r != round(r))
+		return err ? err : -EINVAL;
+	*i = (int64_t)r;
+	return 0;
+}
 
 static int read_number(const struct settings_row *row, const char *text, union number *v)
 {
@@ -70,7 +112,7 @@ static int read_number(const struct settings_row *row, const char *text, union n
 	switch (row->type) {
 	case SETTINGS_IS_INT:
 	case SETTINGS_IS_INTS:
-		return text_int(text, &v->i);
+		return read_whole(row, text, &v->i);
 	case SETTINGS_IS_DURATION:
 		if (*row->unit && !text_real(text, &v->r) &&
 		    snprintf(with_unit, sizeof(with_unit), "%s%s", text, row->unit) < TEXT_VALUE_MAX)
@@ -78,7 +120,7 @@ static int read_number(const struct settings_row *row, const char *text, union n
 		return text_duration(text, &v->i);
 	case SETTINGS_IS_REAL:
 	case SETTINGS_IS_REALS:
-		return text_real(text, &v->r);
+		return read_unit(row, text, &v->r);
 	default:
 		return -EINVAL;
 	}
@@ -106,6 +148,8 @@ static int set_number(const struct settings_row *row, void *place, const char *t
 	_Static_assert(sizeof(v.i) == sizeof(v.r), "one copy serves both");
 	if (err == -ERANGE)
 		return text_refuse(why, SETTINGS_WHY_MAX, "%s is out of range", text_quote(quoted, text));
+	if (err == -EDOM)
+		return refuse_unit(why, row, text_quote(quoted, text));
 	if (err)
 		return refuse(why, row, text_quote(quoted, text));
 	if (row->min && !read_number(row, row->min, &limit) && less(row->type, &v, &limit))

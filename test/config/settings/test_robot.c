@@ -55,6 +55,21 @@ static const char krang[] = "robot: krang\n"
 			    "  imu: {driver: imud, bus: base, actuated: no, limits: , settings: ~}\n"
 			    "body: {kind: krang, wheels: both, imu: imu, settings: {start: held}}\n";
 
+TEST(limits_may_carry_their_unit)
+{
+	const struct robot_limits *limits;
+
+	open_text("robot: r\nbuses: {b: {interface: can0, bitrate: 500 kbit/s}}\n"
+		  "devices:\n  waist:\n    driver: pciod\n    bus: b\n    limits:\n"
+		  "      position: [-165 deg, 0 deg]\n      velocity: 25 deg/s\n      current: 8000 mA\n"
+		  "      joints: {15: {acceleration: 100 deg/s^2}}\n");
+	TEST_ASSERT_EQUAL_INT64(500000, robot_bus(&robot, "b")->bitrate);
+	limits = robot_limits(robot_device(&robot, "waist"), "15");
+	TEST_ASSERT_TRUE(limits->position[0] == -165 * M_PI / 180 && limits->position[1] == 0);
+	TEST_ASSERT_TRUE(limits->velocity == 25 * M_PI / 180 && limits->acceleration == 100 * M_PI / 180);
+	TEST_ASSERT_TRUE(limits->current == 8);
+}
+
 TEST(buses)
 {
 	const struct robot_bus *bus;

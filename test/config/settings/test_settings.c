@@ -1,4 +1,6 @@
 /* test_settings.c: the settings table. */
+#include <math.h>
+
 #include "test/lib/testcase.h"
 
 #include "config/settings/settings.h"
@@ -112,6 +114,81 @@ TEST(refusals)
 	refused("=5", "\"=5\" is not KEY=VALUE");
 #define K32 "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
 	refused(K32 K32 "kkkk=1", K32 K32 "k: unknown setting; --settings lists them");
+}
+
+/* ---- units ---- */
+
+static struct {
+	double angles[4], speed, turn, length, current, torque, share;
+	size_t angles_n;
+	int64_t bitrate, restart_ms;
+} measured;
+
+#define ROW(type, key, unit) SETTINGS_##type(#key, __typeof__(measured), key, unit, NULL, NULL, NULL, #key)
+static const struct settings_row measured_rows[] = {
+	SETTINGS_REALS("angles", __typeof__(measured), angles, angles_n, "rad", NULL, "-6.3", "6.3", "angles"),
+	SETTINGS_REAL("speed", __typeof__(measured), speed, "rad/s^2", NULL, "0", "30", "speed"),
+	ROW(REAL, turn, "deg"),
+	ROW(REAL, length, "m"),
+	ROW(REAL, current, "A"),
+	ROW(REAL, torque, "N m s/rad"),
+	ROW(REAL, share, ""),
+	ROW(INT, bitrate, "bit/s"),
+	ROW(INT, restart_ms, "ms"),
+	SETTINGS_END,
+};
+static struct settings of_measured = { .rows = measured_rows, .values = &measured };
+
+TEST(values_with_a_unit_are_converted_to_that_of_the_row)
+{
+	settings = &of_measured;
+	assigned("angles=[-165 deg, 90deg, 1 rad, 0.5]");
+	TEST_ASSERT_TRUE(measured.angles[0] == -165 * M_PI / 180 && measured.angles[1] == M_PI / 2);
+	TEST_ASSERT_TRUE(measured.angles[2] == 1 && measured.angles[3] == 0.5);
+	assigned("speed=1000 deg/s^2");
+	TEST_ASSERT_TRUE(measured.speed == 1000 * M_PI / 180);
+	assigned("turn=2 turn");
+	TEST_ASSERT_TRUE(measured.turn == 720);
+	assigned("length=3 mm");
+	TEST_ASSERT_TRUE(measured.length == 0.003);
+	assigned("current=900 mA");
+	TEST_ASSERT_TRUE(measured.current == 0.9);
+	assigned("torque=2 N m s/rad");
+	TEST_ASSERT_TRUE(measured.torque == 2);
+	assigned("share=12.5 %");
+	TEST_ASSERT_TRUE(measured.share == 0.125);
+	assigned("bitrate=0.5 Mbit/s");
+	TEST_ASSERT_EQUAL_INT64(500000, measured.bitrate);
+	assigned("restart_ms=2s");
+	TEST_ASSERT_EQUAL_INT64(2000, measured.restart_ms);
+}
+
+static void refused_unit(const char *assignment, const char *line)
+{
+	const __typeof__(measured) before = measured;
+
+	refused(assignment, line);
+	TEST_ASSERT_EQUAL_MEMORY(&before, &measured, sizeof(measured));
+}
+
+TEST(wrong_unit_is_refused_with_those_that_are_taken)
+{
+	settings = &of_measured;
+	refused_unit("speed=25 deg/s", "speed: \"25 deg/s\" is not in one of rad/s^2, deg/s^2, turn/s^2");
+	refused_unit("speed=2000 deg/s^2", "speed: 2000 deg/s^2 is above the maximum 30 rad/s^2");
+	refused_unit("angles=[1 rad, 2 m]", "angles: \"2 m\" is not in one of rad, deg, turn");
+	refused_unit("angles=[1 rad, 2  deg]", "angles: \"2  deg\" is not in one of rad, deg, turn");
+	refused_unit("turn=1e308 rad", "turn: \"1e308 rad\" is out of range");
+	refused_unit("current=5 Amp", "current: \"5 Amp\" is not in one of A, mA");
+	refused_unit("torque=5 N m", "torque: \"5 N m\" is not in one of N m s/rad");
+	refused_unit("share=3 A", "share: \"3 A\" is not a number");
+	refused_unit("bitrate=0.5 bit/s", "bitrate: \"0.5 bit/s\" is not a whole number");
+	refused_unit("bitrate=500.0", "bitrate: \"500.0\" is not a whole number");
+	refused_unit("bitrate=1e300 bit/s", "bitrate: \"1e300 bit/s\" is not a whole number");
+	refused_unit("bitrate=5 kB/s", "bitrate: \"5 kB/s\" is not in one of bit/s, kbit/s, Mbit/s");
+	settings = sample_start();
+	assigned("modules=m:1");
+	refused("retries=3 %", "retries: \"3 %\" is not a whole number");
 }
 
 /* ---- from a file ---- */
