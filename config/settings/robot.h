@@ -112,6 +112,9 @@ const struct robot_device *robot_device(const struct robot *robot, const char *n
 /* The limits of a joint. */
 const struct robot_limits *robot_limits(const struct robot_device *device, const char *joint);
 
+/* robot_doubts.c: a line for each limit that is right as written but cannot be meant: degrees, as it seems. */
+void robot_doubts(const struct robot_device *device, struct error_sink *warnings);
+
 /* Stands beside the limits of a device, not of a joint. */
 struct robot_joints {
 	const struct yaml_node *node;

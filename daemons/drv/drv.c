@@ -187,6 +187,7 @@ static int run(struct drv *drv, struct error_sink *errors)
 
 static int declare_and_run(struct drv *drv, struct error_sink *errors)
 {
+	struct error_sink warnings = ERROR_TO_STDERR(drv->driver->program, drv->setup.name, ERROR_WARNING);
 	int status = EXIT_RETRY;
 
 	drv->buses = calloc(drv->setup.buses_n + 1, sizeof(*drv->buses)); /* a controller has none */
@@ -196,6 +197,8 @@ static int declare_and_run(struct drv *drv, struct error_sink *errors)
 		error_add(errors, "%s", strerror(ENOMEM));
 	if (!status && drv_joints_check(drv, errors))
 		status = EXIT_WRONG;
+	if (!status && !drv->setup.frames && drv->setup.device)
+		robot_doubts(drv->setup.device, &warnings);
 	if (!status && drv->setup.frames)
 		drv_frames_print(drv);
 	else if (!status && !drv->setup.check)

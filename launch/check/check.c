@@ -335,6 +335,18 @@ static void check_listen(const struct launch *launch, struct error_sink *errors,
 	}
 }
 
+/* ---- limits ---- */
+
+static void check_doubts(struct check *check, const struct launch *launch, struct error_sink *warnings)
+{
+	const unsigned int before = warnings->count;
+
+	for (size_t i = 0; i < launch->daemons_n; i++)
+		if (launch->daemons[i].wanted && launch->daemons[i].device)
+			robot_doubts(launch->daemons[i].device, warnings);
+	check->notes += warnings->count - before;
+}
+
 /* ---- all of it ---- */
 
 void check_robot(struct check *check, const struct launch *launch, int64_t within_ns, struct error_sink *errors,
@@ -354,6 +366,7 @@ void check_robot(struct check *check, const struct launch *launch, int64_t withi
 	check->notes += warnings->count - before;
 	check_interfaces(check, launch, errors, warnings);
 	check_listen(launch, errors, warnings);
+	check_doubts(check, launch, warnings);
 }
 
 static void print_daemon(const struct launch *launch, const struct launch_daemon *daemon, FILE *to)

@@ -17,7 +17,7 @@
  *			or up with other values, a soft wire that is not served, a driver whose --check exits with 111,
  *			a port that another user has
  *	notes		are warnings, too, and the exit status is 0: a soft wire that is there, but not served by one
- *			of the daemons
+ *			of the daemons, limits that seem to be in degrees
  * Each has the file and line of the launch file, and one cause is reported once.  Errors within the files were found by
  * launch_open already.
  */

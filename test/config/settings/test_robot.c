@@ -70,6 +70,69 @@ TEST(limits_may_carry_their_unit)
 	TEST_ASSERT_TRUE(limits->current == 8);
 }
 
+static const char *doubts(const char *limits)
+{
+	char text[512];
+	struct error_sink *warnings;
+
+	robot_close(&robot);
+	snprintf(text, sizeof(text),
+		 "robot: r\nbuses: {b: {interface: can0}}\ndevices:\n  waist:\n    driver: pciod\n    bus: b\n"
+		 "    limits: {%s}\n",
+		 limits);
+	open_text(text);
+	warnings = lines_start();
+	robot_doubts(&robot.devices[0], warnings);
+	return lines;
+}
+
+TEST(limits_that_seem_to_be_in_degrees_are_doubted)
+{
+	TEST_ASSERT_EQUAL_STRING("r:7: velocity: waist: 25 rad/s is 4 turns a second; if degrees are meant, write "
+				 "25 deg/s, else 25 rad/s\n",
+				 doubts("position: [-2.88, 0], velocity: 25, acceleration: 1.74"));
+	TEST_ASSERT_EQUAL_STRING("r:7: acceleration: waist: 100 rad/s^2 is from rest to a turn a second in 63 ms; if "
+				 "degrees are meant, write 100 deg/s^2, else 100 rad/s^2\n",
+				 doubts("position: [-2.88, 0], velocity: 0.43, acceleration: 100"));
+	TEST_ASSERT_EQUAL_STRING("r:7: position: waist: from -26 to 0 turns; if degrees are meant, write [-165 deg, "
+				 "0 deg], else [-165 rad, 0 rad]\n",
+				 doubts("position: [-165, 0]"));
+	/* Inherited by a joint with a range; a line for each place in the file. */
+	TEST_ASSERT_EQUAL_STRING("r:7: velocity: waist: 25 rad/s is 4 turns a second; if degrees are meant, write "
+				 "25 deg/s, else 25 rad/s\n",
+				 doubts("velocity: 25, joints: {1: {position: [-1, 1]}, 2: {position: [-1, 1]}}"));
+	TEST_ASSERT_EQUAL_STRING("r:7: velocity: waist: 30 rad/s is 5 turns a second; if degrees are meant, write "
+				 "30 deg/s, else 30 rad/s\n",
+				 doubts("velocity: 1, joints: {1: {position: [-1, 1], velocity: 30}, 2: {}}"));
+}
+
+TEST(wheels_and_limits_with_a_unit_are_not_doubted)
+{
+	TEST_ASSERT_EQUAL_STRING("", doubts("velocity: 26, acceleration: 1000"));
+	TEST_ASSERT_EQUAL_STRING("", doubts("position: [-6.5, 6.5], velocity: 10, acceleration: 50"));
+	TEST_ASSERT_EQUAL_STRING("",
+				 doubts("position: [-165 rad, 0 rad], velocity: 25 rad/s, acceleration: 100 rad/s^2"));
+	TEST_ASSERT_EQUAL_STRING("", doubts("velocity: 25, joints: {1: {position: [-1, 1], velocity: 2}}"));
+	TEST_ASSERT_EQUAL_STRING("", doubts(""));
+}
+
+TEST(robot_files_of_the_tree_are_not_doubted)
+{
+	glob_t files;
+
+	TEST_ASSERT_EQUAL_INT(0, glob("config/robots/*.yaml", 0, NULL, &files));
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		struct error_sink *errors = lines_start();
+
+		robot_close(&robot);
+		TEST_ASSERT_EQUAL_INT_MESSAGE(0, robot_open(&robot, files.gl_pathv[i], errors), files.gl_pathv[i]);
+		for (size_t d = 0; d < robot.devices_n; d++)
+			robot_doubts(&robot.devices[d], errors);
+		TEST_ASSERT_EQUAL_STRING("", lines);
+	}
+	globfree(&files);
+}
+
 TEST(buses)
 {
 	const struct robot_bus *bus;

@@ -120,6 +120,28 @@ TEST(a_valid_robot_passes)
 	checked("", "");
 }
 
+TEST(limits_that_seem_to_be_in_degrees_are_a_note)
+{
+	char robot[LAUNCH_LIB_PATH];
+
+	launch_close(&launch);
+	launch_lib_write(
+		robot, folder, "r.yaml", 0644,
+		"robot: r\nbuses: {b: {interface: wire:b}}\ndevices:\n  waist:\n    driver: pciod\n    bus: b\n"
+		"    limits: {position: [-165, 0], velocity: 25 deg/s, acceleration: 1.74}\n");
+	launch_open(&launch,
+		    launch_lib_write(robot, folder, "x.launch", 0644,
+				     "include: r.yaml\nclock: none\ndaemons: {canwire: , waist: }\n"),
+		    launch_lib_start(&errors));
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+	check_now();
+	TEST_ASSERT_EQUAL_STRING("", errors.text);
+	TEST_ASSERT_NOT_NULL_MESSAGE(
+		strstr(warnings.text, "r.yaml:7: position: waist: from -26 to 0 turns; if degrees"), warnings.text);
+	TEST_ASSERT_EQUAL_UINT(1, warnings.sink.count);
+	TEST_ASSERT_EQUAL_UINT(1, check.notes);
+}
+
 TEST(a_refusal_is_reported_once)
 {
 	says("waist", "--check",
