@@ -57,7 +57,7 @@ DEVICES := $(sort $(filter-out $(addprefix daemons/,drv drvhost clock balance de
 # The ladder: each folder is a library, and uses those above it in this list only.  NAME.c with a main is the program
 # NAME.
 LADDER = config/base config/settings \
-	channels/ach channels/msg channels/clock channels/port channels/estop channels/ros channels/rec \
+	channels/plan channels/ach channels/msg channels/clock channels/port channels/estop channels/ros channels/rec \
 	channels/client channels/tool \
 	can/bus can/canopen can/slots can/log can/load can/replay can/wire can/tool \
 	daemons/drv daemons/drvhost daemons/clock $(DEVICES) daemons/balance daemons/demo daemons/robotsim \

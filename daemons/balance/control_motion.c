@@ -63,6 +63,7 @@ static bool is_there(const struct control_motion *m, double measured_rad, double
 bool control_motion_tick(struct control_motion *m, bool follows, double measured_rad, double measured_rad_s,
 			 int64_t now_ns)
 {
+	struct motion_state at;
 	double after_s;
 
 	if (!control_motion_is_on(m))
@@ -75,7 +76,9 @@ bool control_motion_tick(struct control_motion *m, bool follows, double measured
 	if (!m->planned || is_behind(m, measured_rad))
 		plan_from(m, measured_rad, measured_rad_s, now_ns);
 	after_s = (double)(now_ns - m->begun_ns) / 1e9;
-	trapezoid_at(&m->way, after_s, &m->position_rad, &m->velocity_rad_s);
+	trapezoid_at(&m->way, after_s, &at);
+	m->position_rad = at.rad;
+	m->velocity_rad_s = at.rad_s;
 	if (after_s < m->way.total_s)
 		return true;
 	if (m->command.verb == CONTROL_SWING) {

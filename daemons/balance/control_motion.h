@@ -8,8 +8,8 @@
  */
 #pragma once
 
+#include "channels/plan/trapezoid.h"
 #include "daemons/balance/control.h"
-#include "daemons/balance/trapezoid.h"
 
 struct control_motion {
 	struct control_command command; /* stop: nothing is under way */

@@ -1,5 +1,5 @@
-/* trapezoid.c: a motion with a trapezoid of velocity.  Checked: covered. */
-#include "daemons/balance/trapezoid.h"
+/* trapezoid.c: a motion with a trapezoid of velocity.  Checked: pure, covered. */
+#include "channels/plan/trapezoid.h"
 
 #include <math.h>
 
@@ -41,18 +41,18 @@ void trapezoid_plan(struct trapezoid *t, double from_rad, double from_rad_s, dou
 	add(t, 2, top / a, -way * a);
 }
 
-void trapezoid_at(const struct trapezoid *t, double after_s, double *position_rad, double *velocity_rad_s)
+void trapezoid_at(const struct trapezoid *t, double after_s, struct motion_state *at)
 {
 	const struct trapezoid_phase *p = t->phases;
 	double s = fmax(0, after_s);
 
 	if (s >= t->total_s) {
-		*position_rad = t->to_rad;
-		*velocity_rad_s = 0;
+		*at = (struct motion_state){ .rad = t->to_rad };
 		return;
 	}
 	for (; p < t->phases + TRAPEZOID_PHASES - 1 && s >= p->for_s; p++)
 		s -= p->for_s;
-	*position_rad = p->from_rad + s * (p->from_rad_s + s * p->acceleration_rad_s2 / 2);
-	*velocity_rad_s = p->from_rad_s + s * p->acceleration_rad_s2;
+	at->rad = p->from_rad + s * (p->from_rad_s + s * p->acceleration_rad_s2 / 2);
+	at->rad_s = p->from_rad_s + s * p->acceleration_rad_s2;
+	at->rad_s2 = p->acceleration_rad_s2;
 }

@@ -1,7 +1,7 @@
 /* test_trapezoid.c: motions within limits of velocity and acceleration. */
 #include <math.h>
 
-#include "daemons/balance/trapezoid.h"
+#include "channels/plan/trapezoid.h"
 #include "test/lib/testcase.h"
 
 static const struct trapezoid_limits limits = { 0.5, 2 };
@@ -30,14 +30,14 @@ TEST(known_motions)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct motion_state at;
 		struct trapezoid t;
-		double rad, rad_s;
 
 		trapezoid_plan(&t, cases[i].from, cases[i].speed, cases[i].to, &limits);
 		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(1e-7, cases[i].total_s, t.total_s, cases[i].name);
-		trapezoid_at(&t, cases[i].at_s, &rad, &rad_s);
-		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(1e-7, cases[i].position, rad, cases[i].name);
-		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(1e-7, cases[i].velocity, rad_s, cases[i].name);
+		trapezoid_at(&t, cases[i].at_s, &at);
+		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(1e-7, cases[i].position, at.rad, cases[i].name);
+		TEST_ASSERT_DOUBLE_WITHIN_MESSAGE(1e-7, cases[i].velocity, at.rad_s, cases[i].name);
 	}
 }
 
@@ -49,24 +49,23 @@ TEST(every_motion_keeps_its_limits_and_arrives)
 	for (int n = 0; n < 400; n++) {
 		const double from = (n * 37 % 101 - 50) / 25.0, to = (n * 53 % 97 - 48) / 25.0;
 		const double speed = (n * 29 % 21 - 10) / 20.0;
-		double rad, rad_s, last_rad, last_rad_s;
+		struct motion_state at, last;
 		struct trapezoid t;
 
 		trapezoid_plan(&t, from, speed, to, &limits);
-		trapezoid_at(&t, 0, &last_rad, &last_rad_s);
+		trapezoid_at(&t, 0, &last);
 		if (t.total_s > 0) {
-			TEST_ASSERT_DOUBLE_WITHIN(1e-12, from, last_rad);
-			TEST_ASSERT_DOUBLE_WITHIN(1e-12, speed, last_rad_s);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, from, last.rad);
+			TEST_ASSERT_DOUBLE_WITHIN(1e-12, speed, last.rad_s);
 		}
 		for (double s = dt_s; s < t.total_s + 2 * dt_s; s += dt_s) {
-			trapezoid_at(&t, s, &rad, &rad_s);
-			TEST_ASSERT_TRUE(fabs(rad_s) <= limits.velocity_rad_s + 1e-9);
-			TEST_ASSERT_TRUE(fabs(rad_s - last_rad_s) <= limits.acceleration_rad_s2 * dt_s + 1e-9);
-			TEST_ASSERT_DOUBLE_WITHIN(2e-6, last_rad + (last_rad_s + rad_s) / 2 * dt_s, rad);
-			last_rad = rad;
-			last_rad_s = rad_s;
+			trapezoid_at(&t, s, &at);
+			TEST_ASSERT_TRUE(fabs(at.rad_s) <= limits.velocity_rad_s + 1e-9);
+			TEST_ASSERT_TRUE(fabs(at.rad_s - last.rad_s) <= limits.acceleration_rad_s2 * dt_s + 1e-9);
+			TEST_ASSERT_DOUBLE_WITHIN(2e-6, last.rad + (last.rad_s + at.rad_s) / 2 * dt_s, at.rad);
+			last = at;
 		}
-		TEST_ASSERT_EQUAL_DOUBLE(to, last_rad);
-		TEST_ASSERT_EQUAL_DOUBLE(0, last_rad_s);
+		TEST_ASSERT_EQUAL_DOUBLE(to, last.rad);
+		TEST_ASSERT_EQUAL_DOUBLE(0, last.rad_s);
 	}
 }
