@@ -72,9 +72,12 @@ static void find_parts(struct parts *parts, const struct msg_group *group, size_
 
 static const struct parts *parts_of(const struct msg_type *type)
 {
+	static const struct part writer = { offsetof(struct msg_header, incarnation), sizeof(uint32_t), false };
 	struct parts *parts = &known[type - msg_types];
 
-	if (!parts->n)
+	if (!parts->n && text_ends_with(type->name, "-ref"))
+		parts->part[parts->n++] = writer; /* the number of a process */
+	else if (!parts->n)
 		find_parts(parts, type->body, 0);
 	return parts;
 }

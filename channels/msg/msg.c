@@ -116,8 +116,8 @@ const struct msg_type *msg_type_by_channel(const char *channel)
 		const char *end; /* of the name, behind a prefix or a device */
 		const char *type;
 	} names[] = {
-		{ "-event", "event" }, { "-req", "request" },  { "-rep", "reply" },
-		{ "estop", "estop" },  { "estop-b", "estop" }, { "clock", "clock" },
+		{ "-event", "event" },	{ "-req", "request" }, { "-rep", "reply" },  { "-info", "device-info" },
+		{ "estop-b", "estop" }, { "estop", "estop" },  { "clock", "clock" },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

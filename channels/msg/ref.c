@@ -160,3 +160,12 @@ void ref_count(struct msg_common *common, enum ref_verdict verdict)
 	else
 		++*(uint32_t *)((char *)&common->refs_refused + counters[verdict]);
 }
+
+enum ref_verdict ref_counted(const struct msg_refused *before, const struct msg_refused *after)
+{
+	for (enum ref_verdict v = 0; v < REF_TAKEN; v++)
+		if (*(const uint32_t *)((const char *)before + counters[v]) !=
+		    *(const uint32_t *)((const char *)after + counters[v]))
+			return v;
+	return REF_TAKEN;
+}

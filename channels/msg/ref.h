@@ -51,6 +51,7 @@ struct ref_rules {
 	bool any_incarnation; /* for_incarnation 0 will do */
 	int64_t max_ahead_ns; /* farthest valid_until_ns from now */
 	int64_t machine_ns; /* CLOCK_MONOTONIC beside a virtual clock (vt_clock_machine_ns); 0: now is of that clock */
+	const msg_name *joints; /* their names, for ref_refusal_text; NULL: not known */
 };
 
 /* msg is len bytes, aligned as a message is.  Every real number of it that counts (by its array's count) must be
@@ -64,3 +65,19 @@ enum ref_verdict ref_take(void *msg, size_t len, const struct ref_rules *rules, 
 
 /* Counts it in the common block's refs_taken or refs_refused. */
 void ref_count(struct msg_common *common, enum ref_verdict verdict);
+/* The one that the counters say was refused between two states; of several the first in their order. */
+enum ref_verdict ref_counted(const struct msg_refused *before, const struct msg_refused *after);
+
+/* ---- in words: ref_text.c ---- */
+
+#define REF_REFUSED "ref-refused" /* code of a driver's event about a refused reference, whose text is as follows */
+
+/* Why it was refused, with what to write instead: "valid for 900 ms, at most 25 ms: give it less".  Arguments as those
+ * of the call that had this verdict, after it. */
+void ref_refusal_text(char *text, size_t size, enum ref_verdict verdict, const void *msg, size_t len,
+		      const struct ref_rules *rules, int64_t now_ns);
+/* The same with its writer before it, who is named by header.incarnation: "process 4711: valid for ..." */
+void ref_refusal_by(char *text, size_t size, enum ref_verdict verdict, const void *msg, size_t len,
+		    const struct ref_rules *rules, int64_t now_ns);
+/* The reason alone, where the reference is not there to be looked at. */
+const char *ref_reason_text(enum ref_verdict verdict);

@@ -409,6 +409,25 @@
 	ROW(i32, error, [MSG_JOINTS], count, "", ) /* the greatest */ \
 	ROW(i32, encoder_error, [MSG_JOINTS], count, "", )
 
+/* What is known of a device before it moves: its joints, and what may be asked of them. */
+#define MSG_DEVICE_INFO(ROW) \
+	ROW(group, header, , , "", msg_header) \
+	ROW(name, driver, , , "", ) /* the program */ \
+	ROW(name, state_type, , , "", ) \
+	ROW(name, ref_type, , , "", ) /* empty: it takes no references */ \
+	ROW(i64, period_ns, , , "ns", ) /* of its ticks */ \
+	ROW(i64, valid_max_ns, , , "ns", ) /* longest validity of a reference */ \
+	ROW(u32, count, , , "", ) \
+	ROW(u32, reserved, , , "", ) \
+	ROW(name, joint, [MSG_JOINTS], count, "", ) \
+	ROW(flags, modes, [MSG_JOINTS], count, "", msg_words_mode) /* that references may have, but for none */ \
+	ROW(f64, position_min, [MSG_JOINTS], count, "rad", ) /* infinite, here and below: no limit */ \
+	ROW(f64, position_max, [MSG_JOINTS], count, "rad", ) \
+	ROW(f64, velocity, [MSG_JOINTS], count, "rad/s", ) \
+	ROW(f64, acceleration, [MSG_JOINTS], count, "rad/s^2", ) \
+	ROW(f64, jerk, [MSG_JOINTS], count, "rad/s^3", ) \
+	ROW(f64, current, [MSG_JOINTS], count, "A", )
+
 /* struct, table, number, version, name, messages retained.  Numbers are never used again for something else. */
 #define MSG_TYPES(TYPE) \
 	TYPE(msg_joint_state, MSG_JOINT_STATE, 1, 3, "joint-state", 64) \
@@ -428,7 +447,8 @@
 	TYPE(msg_balance_ref, MSG_BALANCE_REF, 15, 1, "balance-ref", 64) \
 	TYPE(msg_mux_state, MSG_MUX_STATE, 16, 1, "mux-state", 64) \
 	TYPE(msg_body, MSG_BODY, 17, 1, "body", 64) \
-	TYPE(msg_board_param, MSG_BOARD_PARAM, 18, 1, "board-param", 64)
+	TYPE(msg_board_param, MSG_BOARD_PARAM, 18, 1, "board-param", 64) \
+	TYPE(msg_device_info, MSG_DEVICE_INFO, 19, 1, "device-info", 2)
 
 /* ---- from the tables: enums and structs ---- */
 
@@ -476,6 +496,8 @@ enum msg_flag { MSG_WORDS_FLAG(MSG_BIT_VALUE) };
 enum msg_joint_status { MSG_WORDS_JOINT(MSG_BIT_VALUE) };
 enum msg_alarm { MSG_WORDS_ALARM(MSG_BIT_VALUE) };
 enum msg_latch { MSG_WORDS_LATCH(MSG_BIT_VALUE) };
+#define MSG_MODE_BIT(prefix, name, word) MSG_MODE_BIT_##name = 1u << MSG_##prefix##_##name,
+enum msg_mode_bit { MSG_WORDS_MODE(MSG_MODE_BIT) };
 
 #ifdef __cplusplus
 #define MSG_ASSERT static_assert

@@ -33,7 +33,8 @@
 	ROW(BalanceRef, msg_balance_ref, "RIHS01_11e81d8f6414309f23af94edb766b98405d2652857f56f1766d0ee7133140297") \
 	ROW(MuxState, msg_mux_state, "RIHS01_4a9eed1604ee719932ada70e89b65c9677c2d3bd403c6a9f8e0e92a86f869e70") \
 	ROW(Body, msg_body, "RIHS01_f90524f983c8a37a7f25999ee282a8ea7a0d377c7b43cf292c77b3105345434a") \
-	ROW(BoardParam, msg_board_param, "RIHS01_d25022a1c9265b6488590039a02ab6cbca81e440604728fce054304afe4c53af")
+	ROW(BoardParam, msg_board_param, "RIHS01_d25022a1c9265b6488590039a02ab6cbca81e440604728fce054304afe4c53af") \
+	ROW(DeviceInfo, msg_device_info, "RIHS01_4fe901db2072726322c03c612fd901fb87cfe597b2abe3048149592ee5809371")
 
 const struct ros_type ros_types[] = {
 	TYPE(sensor_msgs, JointState, "RIHS01_a13ee3a330e346c9d87b5aa18d24e11690752bd33a0350f11c5882bc9179260e")

@@ -87,8 +87,9 @@ static void read_device_limits(struct robot *robot, struct robot_device *device,
 	struct settings table = { .rows = robot_limits_rows, .values = &device->limits, .noun = "limit" };
 	struct robot_joint *joint;
 
-	device->limits =
-		(struct robot_limits){ { -INFINITY, INFINITY }, 2, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
+	device->limits = (struct robot_limits){
+		{ -INFINITY, INFINITY }, 2, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY
+	};
 	table.next = &of_joints;
 	read_limits(&table, device->limits_node, errors);
 	table.next = NULL;

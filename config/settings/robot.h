@@ -50,6 +50,7 @@ struct robot_limits {
 	double current;	     /* A */
 	double current_slew; /* A/s */
 	double step;	     /* rad from one reference to the next */
+	double jerk;	     /* rad/s^3: for those who plan a motion */
 };
 
 struct robot_joint {

@@ -76,6 +76,8 @@ const struct settings_row robot_limits_rows[] = {
 	SETTINGS_REAL("velocity", struct robot_limits, velocity, "rad/s", NULL, "0", NULL, "highest velocity"),
 	SETTINGS_REAL("acceleration", struct robot_limits, acceleration, "rad/s^2", NULL, "0.001", NULL,
 		      "highest acceleration"),
+	SETTINGS_REAL("jerk", struct robot_limits, jerk, "rad/s^3", NULL, "0.001", NULL,
+		      "highest change of the acceleration, for those who plan a motion"),
 	SETTINGS_REAL("current", struct robot_limits, current, "A", NULL, "0", NULL, "highest current"),
 	SETTINGS_REAL("current_slew", struct robot_limits, current_slew, "A/s", NULL, "0.001", NULL,
 		      "fastest change of the current"),

@@ -106,7 +106,9 @@ static int find_joint(const struct controld *c, struct drv *drv, const char *giv
 static int bound(const struct controld *c, struct drv *drv, const char *joint, struct control_command *command,
 		 struct trapezoid_limits *limits, double *ramp_rad_s2)
 {
-	static const struct robot_limits none = { { -INFINITY, INFINITY }, 2, INFINITY, INFINITY, 0, 0, 0 };
+	static const struct robot_limits none = { .position = { -INFINITY, INFINITY },
+						  .velocity = INFINITY,
+						  .acceleration = INFINITY };
 	const struct robot_limits *l = c->limited ? robot_limits(c->limited, joint) : &none;
 	const unsigned int angles = (unsigned int)command->verb;
 

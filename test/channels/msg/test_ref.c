@@ -492,6 +492,119 @@ TEST(a_count_that_there_is_not)
 
 /* ---- counters ---- */
 
+/* ---- in words ---- */
+
+static const msg_name names[] = { "rsp", "rsr", "rsy", "reb", "rwy", "rwp", "rwr" };
+
+static const char *text_at(int64_t now_ns)
+{
+	static char text[MSG_TEXT_SIZE];
+	const enum ref_verdict verdict = ref_check(&ref, sizeof(ref), &rules, now_ns);
+
+	ref_refusal_text(text, sizeof(text), verdict, &ref, sizeof(ref), &rules, now_ns);
+	return text;
+}
+
+#define SAYS(expected) TEST_ASSERT_EQUAL_STRING(expected, text_at(NOW))
+
+TEST(a_refusal_says_why_and_what_to_write)
+{
+	SAYS("");
+	rules.joints = names;
+	ref.header.valid_until_ns = NOW + 900000000;
+	SAYS("valid for 900 ms, at most 50 ms: give it less");
+	ref.header.t_publish_ns = NOW - 100000000; /* what its writer gave, not what is left of it */
+	SAYS("valid for 1000 ms, at most 50 ms: give it less");
+	ref.header.valid_until_ns = NOW - 2000000;
+	SAYS("over for 2 ms when it was read: give it more time, at most 50 ms");
+	ref.header.valid_until_ns = 0;
+	SAYS("valid_until_ns is 0: give it a validity, at most 50 ms");
+	ref.header.valid_until_ns = NOW + 1000000000000;
+	SAYS("valid_until_ns is 1000 s ahead: give it in CLOCK_MONOTONIC");
+	ref.header.valid_until_ns = NOW - 100000000000;
+	SAYS("valid_until_ns is 100 s ago: give it in CLOCK_MONOTONIC");
+	ref.header.valid_until_ns = INT64_MAX;
+	ref.header.t_publish_ns = INT64_MIN;
+	TEST_ASSERT_NOT_NULL(strstr(text_at(NOW), "ahead: give it in CLOCK_MONOTONIC"));
+
+	sound_ref();
+	ref.velocity[3] = NAN;
+	SAYS("velocity[3] (reb) is nan: give a finite number");
+	ref.position[0] = -INFINITY;
+	SAYS("position[0] (rsp) is -inf: give a finite number");
+	ref.position[0] = INFINITY;
+	rules.joints = NULL;
+	SAYS("position[0] is inf: give a finite number");
+
+	sound_ref();
+	rules.joints = names;
+	ref.header.for_incarnation = OWN - 1;
+	SAYS("for incarnation 6, the driver is 7: read its state again");
+	ref.header.for_incarnation = 0;
+	SAYS("for no incarnation, the driver is 7: read its state, and fill in for_incarnation");
+	ref.count = 6;
+	SAYS("6 joints, the device has 7: give one value for each");
+	rules.count = 0;
+	ref.count = MSG_JOINTS + 1;
+	SAYS("more joints than there is room for");
+	rules.count = 7;
+
+	sound_ref();
+	ref.mode[1] = 17;
+	SAYS("mode[1] (rsr) is 17: give none, position, velocity, current or compliant");
+	ref_layout_rigid(&layout);
+	ref.mode[1] = MSG_MODE_COMPLIANT;
+	SAYS("mode[1] (rsr) is compliant: give none, position, velocity or current");
+	ref.header.version = 3;
+	SAYS("joint-ref of version 3, the driver takes version 1: build its writer with the same headers");
+	ref.header.type = msg_imu_number;
+	SAYS("a message of type imu; expected joint-ref");
+	sound_ref();
+	ref.header.size = 12;
+	SAYS("joint-ref of 1408 bytes that says it has 12; it should have 1408");
+}
+
+TEST(a_refusal_says_who)
+{
+	char text[MSG_TEXT_SIZE], short_one[12];
+
+	ref.header.valid_until_ns = NOW + 900000000;
+	ref_refusal_by(text, sizeof(text), REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
+	TEST_ASSERT_EQUAL_STRING("a reference: valid for 900 ms, at most 50 ms: give it less", text);
+	ref.header.incarnation = 4711;
+	ref_refusal_by(text, sizeof(text), REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
+	TEST_ASSERT_EQUAL_STRING("process 4711: valid for 900 ms, at most 50 ms: give it less", text);
+	ref_refusal_by(short_one, sizeof(short_one), REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
+	TEST_ASSERT_EQUAL_STRING("process 471", short_one);
+	/* Four bytes are all that there is: the rest of the header is not looked at. */
+	ref_refusal_by(text, sizeof(text), REF_OTHER_SIZE, "abc", 4, &rules, NOW);
+	TEST_ASSERT_EQUAL_STRING("a reference: 4 bytes are not an Endplate message", text);
+}
+
+TEST(every_reason_has_words_and_fits_an_event)
+{
+	char text[MSG_TEXT_SIZE];
+
+	for (enum ref_verdict v = 0; v < REF_TAKEN; v++)
+		TEST_ASSERT_MESSAGE(*ref_reason_text(v) && strlen(ref_reason_text(v)) < MSG_TEXT_SIZE, name_of(v));
+	TEST_ASSERT_EQUAL_STRING("", ref_reason_text(REF_TAKEN));
+	/* Whatever the verdict: the message need not have what it says. */
+	for (enum ref_verdict v = 0; v <= REF_TAKEN; v++)
+		ref_refusal_by(text, sizeof(text), v, &ref, sizeof(ref), &rules, NOW);
+}
+
+TEST(the_counter_that_rose_says_why)
+{
+	struct msg_common before = { 0 }, after;
+
+	TEST_ASSERT_EQUAL(REF_TAKEN, ref_counted(&before.refs_refused, &before.refs_refused));
+	for (enum ref_verdict v = 0; v < REF_TAKEN; v++) {
+		after = before;
+		ref_count(&after, v);
+		TEST_ASSERT_EQUAL_MESSAGE(v, ref_counted(&before.refs_refused, &after.refs_refused), name_of(v));
+	}
+}
+
 TEST(counted_by_reason)
 {
 	static const struct {

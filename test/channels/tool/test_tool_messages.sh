@@ -12,7 +12,7 @@ trap 'rm -rf "$tmp" /dev/shm/achshm-"$name"-*' EXIT
 unset NO_COLOR
 
 types='joint-state joint-ref imu force-torque gripper-state gripper-ref battery bus-stats clock event estop'
-types+=' request reply balance-state balance-ref mux-state body board-param'
+types+=' request reply balance-state balance-ref mux-state body board-param device-info'
 
 # ---- tools ----
 
