@@ -3,6 +3,7 @@
 #include "channels/msg/msg.h"
 #include "config/base/base.h"
 #include "daemons/drv/drv_output.h"
+#include "daemons/drv/drv_refused.h"
 #include "daemons/drv/refmux.h"
 
 /* ---- settings ---- */
@@ -39,6 +40,7 @@ struct refmuxd {
 	struct refmux mux;
 	struct ref_layout layout;
 	struct drv_output output;
+	struct msg_device_info info; /* of the device; header.type 0: not known */
 	int in_charge;
 	union {
 		struct msg_joint_state joints;
@@ -89,6 +91,14 @@ static void close_output(void *self)
 
 /* ---- in a tick ---- */
 
+/* Tried once for each incarnation: the driver puts it before its first state. */
+static void read_info(struct refmuxd *m)
+{
+	if (endplate_device_info(m->output.device, &m->info))
+		memset(&m->info, 0, sizeof(m->info));
+	m->info.header.incarnation = m->output.view.incarnation;
+}
+
 static void read_driver_state(struct refmuxd *m, struct drv *drv)
 {
 	uint32_t count = 0;
@@ -96,6 +106,8 @@ static void read_driver_state(struct refmuxd *m, struct drv *drv)
 	drv_output_read(&m->output, drv, &m->state, size_of(types[m->settings.type].state));
 	if (!m->output.seen)
 		return;
+	if (m->info.header.incarnation != m->output.view.incarnation)
+		read_info(m);
 	if (m->mux.by_joint)
 		count = m->state.joints.count;
 	else if (types[m->settings.type].state == msg_gripper_state_number)
@@ -103,20 +115,35 @@ static void read_driver_state(struct refmuxd *m, struct drv *drv)
 	refmux_output(&m->mux, m->output.view.incarnation, count);
 }
 
+/* What the driver takes, unless the time-out of the source makes it shorter. */
+static int64_t max_ahead_ns(const struct refmuxd *m, const struct refmux_source *source)
+{
+	const int64_t valid_max_ns = m->info.header.type ? m->info.valid_max_ns : ENDPLATE_VALID_MAX_NS;
+	const bool shorter = source->timeout_ns && source->timeout_ns <= valid_max_ns;
+
+	return shorter ? ENDPLATE_VALID_MAX_NS : valid_max_ns;
+}
+
 static void take_sources(struct refmuxd *m, struct drv *drv, int64_t now_ns)
 {
-	const struct ref_rules rules = { .layout = &m->layout,
-					 .count = m->mux.count,
-					 .incarnation = m->mux.incarnation,
-					 .max_ahead_ns = ENDPLATE_VALID_MAX_NS,
-					 .machine_ns = vt_clock_machine_ns() };
+	struct ref_rules rules = { .layout = &m->layout,
+				   .count = m->mux.count,
+				   .incarnation = m->mux.incarnation,
+				   .machine_ns = vt_clock_machine_ns(),
+				   .joints = m->info.header.type ? m->info.joint : NULL };
 	union refmux_ref ref;
 
 	for (unsigned int i = 0; i < m->mux.n; i++) {
 		const size_t len = drv_newest(drv, i, &ref, sizeof(ref));
+		enum ref_verdict verdict;
 
-		if (len)
-			refmux_take(&m->mux, i, ref_take(&ref, len, &rules, now_ns) == REF_TAKEN ? &ref : NULL, now_ns);
+		if (!len)
+			continue;
+		rules.max_ahead_ns = max_ahead_ns(m, &m->mux.sources[i]);
+		verdict = ref_take(&ref, len, &rules, now_ns);
+		refmux_take(&m->mux, i, verdict == REF_TAKEN ? &ref : NULL, now_ns);
+		if (verdict != REF_TAKEN)
+			drv_refused(drv, m->mux.sources[i].name, verdict, &ref, len, &rules, now_ns);
 	}
 }
 
@@ -125,9 +152,8 @@ static void put(struct refmuxd *m, struct drv *drv, union refmux_ref *ref, int64
 	const int status = endplate_put(m->output.device, ref, size_of(types[m->settings.type].ref),
 					ref->header.valid_until_ns - now_ns);
 
-	if (status == -EACCES || status == -EIO || status == -ETIMEDOUT)
-		drv_event(drv, MSG_SEVERITY_WARNING, "put", "%s-ref: %s", m->settings.output,
-			  endplate_strerror(status));
+	if (status == -EACCES || status == -EIO || status == -ETIMEDOUT || drv_output_is_wrong(status))
+		drv_event(drv, MSG_SEVERITY_WARNING, "put", "%s", endplate_errstr());
 }
 
 static void report(struct refmuxd *m, struct drv *drv)

@@ -23,7 +23,7 @@
  * being asked publishes each sample (drv_publish, streams).
  *
  * Offered to other folders:
- *	claim.h drv_missed.h drv_output.h drv_ref.h drv_tick.h drv_unheard.h mounting.h
+ *	claim.h drv_missed.h drv_output.h drv_ref.h drv_refused.h drv_tick.h drv_unheard.h mounting.h
  *	mounting_settings.h paused_text.h realtime.h refmux.h setup_rows.h standby.h
  */
 #pragma once

@@ -247,6 +247,7 @@ void drv_cycle_end(struct drv *drv, int64_t now_ns)
 {
 	hist_add(&drv->late, drv->late_ns);
 	drv_reopen_ports(drv, now_ns);
+	drv_info_put(drv, now_ns);
 	drv->asked = port_has_news(&drv->req_port); /* to be read in the next tick, behind the e-stop */
 	report_no_echo(drv);
 	drv_report_withheld(drv);

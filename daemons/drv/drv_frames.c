@@ -150,6 +150,8 @@ static void put_channels(struct json *j, const struct drv_channel *channels, uns
 void drv_frames_print(const struct drv *drv)
 {
 	struct json j = json_to(stdout);
+	const struct drv_channel *info;
+	struct port *port;
 
 	json_object(&j, NULL);
 	json_text(&j, "driver", drv->driver->program);
@@ -181,6 +183,8 @@ void drv_frames_print(const struct drv *drv)
 	json_end(&j);
 	json_array(&j, "channels");
 	put_channels(&j, drv->outputs, drv->outputs_n, "out");
+	for (unsigned int i = 0; (info = drv_parts_info(drv, i, &port)); i++)
+		put_channels(&j, info, 1, "out");
 	put_channels(&j, drv->inputs, drv->inputs_n, "in");
 	json_end(&j);
 	json_end(&j);

@@ -82,6 +82,9 @@ struct drv {
 	/* channels */
 	struct port state_port, ref_port, req_port, rep_port, clock_port;
 	struct port output_ports[DRV_OUTPUTS_MAX], input_ports[DRV_INPUTS_MAX];
+	struct port info_port;
+	struct msg_device_info info;
+	int64_t info_ns; /* when it is put next */
 	struct report report;
 	struct notify notify;
 
@@ -205,6 +208,10 @@ void drv_publish_turn(struct drv *drv, int64_t now_ns);	   /* the frames are han
 void drv_fill_common(struct drv *drv, struct msg_common *common, int64_t now_ns);
 uint32_t drv_flags(const struct drv *drv, bool partial, int64_t now_ns);
 
+/* drv_info.c: NAME-info, and of each part NAME-PART-info. */
+void drv_info_begin(struct drv *drv);
+void drv_info_put(struct drv *drv, int64_t now_ns); /* if it is time for that */
+
 /* drv_read.c */
 bool drv_read_estop(struct drv *drv, int64_t now_ns); /* level or lowering obeyed changed */
 void drv_read_requests(struct drv *drv, int64_t now_ns);
@@ -231,6 +238,8 @@ struct drv_parts;
 bool drv_parts_read(struct drv *drv, const struct ref_rules *rules, int64_t now_ns); /* one was taken */
 void drv_parts_put(struct drv *drv); /* the states of the parts, of the state that was just made */
 void drv_parts_close(struct drv *drv);
+const struct drv_channel *drv_parts_info(const struct drv *drv, unsigned int part, struct port **port); /* or NULL */
+void drv_parts_put_info(struct drv *drv);
 
 /* drv_joints.c */
 void drv_joints_command(struct drv *drv, double dt_s, int64_t now_ns); /* the command of each in this tick */

@@ -131,6 +131,8 @@ static int open_state(struct drv *drv, struct error_sink *errors)
 static int open_channels(struct drv *drv, struct error_sink *errors)
 {
 	const struct drv_driver *d = drv->driver;
+	const struct drv_channel *info;
+	struct port *port;
 	int status = open_channel(drv, &drv->req_port, "-req", msg_request_number, 0600, errors);
 
 	if (!status)
@@ -139,6 +141,10 @@ static int open_channels(struct drv *drv, struct error_sink *errors)
 		status = open_channel(drv, &drv->ref_port, "-ref", d->ref, 0660, errors);
 	if (!status && drv->setup.rule.kind == DRV_TICK_CLOCK)
 		status = open_channel(drv, &drv->clock_port, "clock", msg_clock_number, 0640, errors);
+	if (!status)
+		status = open_channel(drv, &drv->info_port, "-info", msg_device_info_number, 0640, errors);
+	for (unsigned int i = 0; !status && (info = drv_parts_info(drv, i, &port)); i++)
+		status = open_channel(drv, port, info->channel, info->type, 0640, errors);
 	for (unsigned int i = 0; !status && i < drv->outputs_n; i++)
 		status = open_channel(drv, &drv->output_ports[i], drv->outputs[i].channel, drv->outputs[i].type, 0640,
 				      errors);
@@ -300,6 +306,7 @@ int drv_open(struct drv *drv, struct error_sink *errors)
 		return status;
 	be_real_time(drv);
 	drv_wake_by_ref(drv); /* the thread that it starts inherits our priority */
+	drv_info_begin(drv);
 	drv_publish_first(drv);
 	return 0;
 }
@@ -319,6 +326,7 @@ void drv_close(struct drv *drv)
 	port_close(&drv->rep_port);
 	port_close(&drv->clock_port);
 	port_close(&drv->report.port);
+	port_close(&drv->info_port);
 	estop_close(&drv->estop);
 	if (drv->removal.fd > 0)
 		removal_close(&drv->removal);

@@ -66,12 +66,17 @@ static inline bool drv_output_follows(const struct drv_output *o)
 	return o->seen && o->view.follows && !(o->view.doubts & DRV_OUTPUT_DOUBTS);
 }
 
+/* A reference that no driver would take, however it is. */
+static inline bool drv_output_is_wrong(int status)
+{
+	return status == -ERANGE || status == -EDOM || status == -EPROTO;
+}
+
 static inline int drv_output_put(const struct drv_output *o, struct drv *drv, void *ref, size_t size, int64_t valid_ns)
 {
 	const int status = endplate_put(o->device, ref, size, num_min(valid_ns, ENDPLATE_VALID_MAX_NS));
 
-	if (status == -ENOENT || status == -EACCES || status == -EIO)
-		drv_event(drv, MSG_SEVERITY_WARNING, "put", "unable to put references for %s: %s", o->name,
-			  endplate_strerror(status));
+	if (status == -ENOENT || status == -EACCES || status == -EIO || drv_output_is_wrong(status))
+		drv_event(drv, MSG_SEVERITY_WARNING, "put", "unable to put references for %s", endplate_errstr());
 	return status;
 }

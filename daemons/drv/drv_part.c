@@ -3,12 +3,15 @@
  * NAME-ref and the references of the parts are sources of one refmux, the whole device first.
  */
 #include "daemons/drv/drv_inside.h"
+#include "daemons/drv/drv_refused.h"
 #include "daemons/drv/refmux.h"
 
 struct drv_part {
 	unsigned int joints[MSG_JOINTS], n;
 	unsigned int output, input; /* NAME-PART-state, NAME-PART-ref */
-	struct msg_common counts;   /* of its references, taken and refused */
+	struct drv_channel info;
+	struct port info_port;
+	struct msg_common counts; /* of its references, taken and refused */
 };
 
 struct drv_parts {
@@ -17,6 +20,7 @@ struct drv_parts {
 	struct refmux mux;
 	union refmux_ref read, whole; /* as it was read; as one of all joints */
 	struct msg_joint_state state;
+	struct msg_device_info info;
 };
 
 /* ---- in declare ---- */
@@ -43,6 +47,8 @@ int drv_add_part(struct drv *drv, const char *name, const unsigned int *joints, 
 	memcpy(part->joints, joints, n * sizeof(*joints));
 	part->output = (unsigned int)output;
 	part->input = (unsigned int)input;
+	part->info.type = msg_device_info_number;
+	snprintf(part->info.channel, sizeof(part->info.channel), "%s-%s-info", drv->setup.name, name);
 	drv->parts->mux.by_joint = true;
 	drv->parts->mux.n = 1 + ++drv->parts->n;
 	return (int)drv->parts->n - 1;
@@ -50,6 +56,8 @@ int drv_add_part(struct drv *drv, const char *name, const unsigned int *joints, 
 
 void drv_parts_close(struct drv *drv)
 {
+	for (unsigned int i = 0; drv->parts && i < drv->parts->n; i++)
+		port_close(&drv->parts->part[i].info_port);
 	free(drv->parts);
 	drv->parts = NULL;
 }
@@ -72,6 +80,17 @@ static void spread(struct drv_parts *p, const struct drv_part *part)
 	}
 }
 
+static void refuse(struct drv *drv, const struct drv_part *part, enum ref_verdict verdict, size_t len,
+		   struct ref_rules *rules, int64_t now_ns)
+{
+	msg_name names[MSG_JOINTS];
+
+	for (unsigned int i = 0; i < part->n; i++)
+		memcpy(names[i], drv->joints[part->joints[i]], sizeof(names[i]));
+	rules->joints = names;
+	drv_refused(drv, drv->inputs[part->input].channel, verdict, &drv->parts->read, len, rules, now_ns);
+}
+
 static bool read_part(struct drv *drv, unsigned int number, struct ref_rules rules, int64_t now_ns)
 {
 	struct drv_parts *p = drv->parts;
@@ -86,6 +105,8 @@ static bool read_part(struct drv *drv, unsigned int number, struct ref_rules rul
 	ref_count(&part->counts, verdict);
 	if (verdict == REF_TAKEN)
 		spread(p, part);
+	else
+		refuse(drv, part, verdict, len, &rules, now_ns);
 	refmux_take(&p->mux, 1 + number, verdict == REF_TAKEN ? &p->whole : NULL, now_ns);
 	return verdict == REF_TAKEN;
 }
@@ -101,6 +122,8 @@ static bool read_whole(struct drv *drv, const struct ref_rules *rules, int64_t n
 		return false;
 	verdict = ref_take(&p->read, len, rules, now_ns);
 	ref_count(&drv->state.state.common, verdict);
+	if (verdict != REF_TAKEN)
+		drv_refused(drv, NULL, verdict, &p->read, len, rules, now_ns);
 	refmux_take(&p->mux, 0, verdict == REF_TAKEN ? &p->read : NULL, now_ns);
 	return verdict == REF_TAKEN;
 }
@@ -182,5 +205,42 @@ void drv_parts_put(struct drv *drv)
 	for (unsigned int i = 0; drv->parts && i < drv->parts->n; i++) {
 		fill(drv, &drv->parts->part[i], &drv->parts->state);
 		port_put(&drv->output_ports[drv->parts->part[i].output], &drv->parts->state);
+	}
+}
+
+/* ---- what is known of them ---- */
+
+const struct drv_channel *drv_parts_info(const struct drv *drv, unsigned int part, struct port **port)
+{
+	if (!drv->parts || part >= drv->parts->n)
+		return NULL;
+	*port = &drv->parts->part[part].info_port;
+	return &drv->parts->part[part].info;
+}
+
+void drv_parts_put_info(struct drv *drv)
+{
+	const struct msg_device_info *from = &drv->info;
+
+	for (unsigned int k = 0; drv->parts && k < drv->parts->n; k++) {
+		struct drv_part *part = &drv->parts->part[k];
+		struct msg_device_info *to = &drv->parts->info;
+
+		memset(to, 0, sizeof(*to));
+		memcpy(to, from, offsetof(struct msg_device_info, count));
+		to->count = part->n;
+		for (unsigned int i = 0; i < part->n; i++) {
+			const unsigned int at = part->joints[i];
+
+			memcpy(to->joint[i], from->joint[at], MSG_NAME_SIZE);
+			to->modes[i] = from->modes[at];
+			to->position_min[i] = from->position_min[at];
+			to->position_max[i] = from->position_max[at];
+			to->velocity[i] = from->velocity[at];
+			to->acceleration[i] = from->acceleration[at];
+			to->jerk[i] = from->jerk[at];
+			to->current[i] = from->current[at];
+		}
+		port_put(&part->info_port, to);
 	}
 }

@@ -1,6 +1,7 @@
 /* drv_read.c: reads the channels of a driver: e-stop, requests, reference, clock.  Checked: covered. */
 #include "channels/clock/vt_clock.h"
 #include "daemons/drv/drv_inside.h"
+#include "daemons/drv/drv_refused.h"
 
 #define MESSAGES_MAX 64 /* read of one channel in one tick: as many as it holds */
 #define LOOK_NS 1000000000
@@ -210,10 +211,38 @@ void drv_pass_requests(struct drv *drv)
 
 /* ---- reference and clock ---- */
 
+/* Its writer may not know of the virtual clock: the younger of the two ages is meant. */
+static int64_t age_of(const struct msg_header *h, const struct ref_rules *rules, int64_t now_ns)
+{
+	const int64_t age_ns = now_ns - h->t_publish_ns, other_ns = rules->machine_ns - h->t_publish_ns;
+
+	if (h->t_publish_ns <= 0)
+		return 0;
+	return rules->machine_ns && other_ns >= 0 && other_ns < age_ns ? other_ns : age_ns;
+}
+
+void drv_refused(struct drv *drv, const char *channel, enum ref_verdict verdict, const void *msg, size_t len,
+		 const struct ref_rules *rules, int64_t now_ns)
+{
+	char text[MSG_TEXT_SIZE];
+	struct msg_header h = { 0 };
+	int64_t age_ns;
+
+	memcpy(&h, msg, len < sizeof(h) ? len : sizeof(h));
+	age_ns = age_of(&h, rules, now_ns);
+	if (age_ns > now_ns - drv->since_ns)
+		return;
+	if (verdict == REF_PAST && drv_paused_ns(drv, DRV_CHANNEL, now_ns - age_ns) >= now_ns - h.valid_until_ns)
+		return;
+	ref_refusal_by(text, sizeof(text), verdict, msg, len, rules, now_ns);
+	drv_event(drv, MSG_SEVERITY_WARNING, REF_REFUSED, "%s%s%s", channel ? channel : "", channel ? ": " : "", text);
+}
+
 bool drv_read_ref(struct drv *drv, int64_t now_ns)
 {
 	const struct ref_rules rules = {
 		.layout = &drv->ref_layout,
+		.joints = drv->joints,
 		.count = drv->joints_n,
 		.incarnation = drv->incarnation,
 		.any_incarnation = drv->setup.any_incarnation,
@@ -237,6 +266,8 @@ bool drv_read_ref(struct drv *drv, int64_t now_ns)
 	if (verdict == REF_TAKEN) {
 		drv->ref = !drv->ref;
 		drv->ref_there = true;
+	} else {
+		drv_refused(drv, NULL, verdict, next, len, &rules, now_ns);
 	}
 	return verdict == REF_TAKEN;
 }
@@ -274,12 +305,17 @@ static void renew_claims(struct drv *drv, int64_t now_ns)
 
 void drv_reopen_ports(struct drv *drv, int64_t now_ns)
 {
+	struct port *part;
+
 	renew_claims(drv, now_ns);
 	port_reopen(&drv->state_port, now_ns, LOOK_NS);
 	port_reopen(&drv->rep_port, now_ns, LOOK_NS);
 	if (port_reopen(&drv->req_port, now_ns, LOOK_NS))
 		drv_pass_requests(drv);
 	port_reopen(&drv->report.port, now_ns, LOOK_NS);
+	port_reopen(&drv->info_port, now_ns, LOOK_NS);
+	for (unsigned int i = 0; drv_parts_info(drv, i, &part); i++)
+		port_reopen(part, now_ns, LOOK_NS);
 	if (drv->driver->ref && port_reopen(&drv->ref_port, now_ns, LOOK_NS))
 		drv_wake_by_ref(drv);
 	if (drv->setup.rule.kind == DRV_TICK_CLOCK)

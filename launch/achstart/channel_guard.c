@@ -11,7 +11,11 @@ static const struct kind {
 	const char *text;
 	mode_t mode;
 	bool outlives; /* the robot, if its daemon is to be kept */
-} suffixes[] = { { "-state", 0640, true }, { "-req", 0600, false }, { "-rep", 0640, false }, { "-event", 0640, true } },
+} suffixes[] = { { "-state", 0640, true },
+		 { "-req", 0600, false },
+		 { "-rep", 0640, false },
+		 { "-event", 0640, true },
+		 { "-info", 0640, true } },
   alone[] = { { "clock", 0640, false }, { "body", 0640, false }, { "achstart-event", 0640, false } };
 #define SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
 #define ALONE (sizeof(alone) / sizeof(*alone))
