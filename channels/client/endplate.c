@@ -18,7 +18,7 @@
 static _Thread_local char error_line[ERROR_LINE_MAX];
 
 /* For endplate_errstr: a sink that keeps one line, and forgets the former one. */
-static struct error_sink keep_errors(void)
+struct error_sink endplate_keep_errors(void)
 {
 	*error_line = 0;
 	return (struct error_sink){ error_keep_last, error_line, 0 };
@@ -111,7 +111,7 @@ static int find_robot(const char *name, struct error_sink *errors)
 
 int endplate_open(struct endplate **robot, const char *name)
 {
-	struct error_sink errors = keep_errors(), quiet = { 0 };
+	struct error_sink errors = endplate_keep_errors(), quiet = { 0 };
 	struct endplate *r;
 	int status;
 
@@ -123,6 +123,7 @@ int endplate_open(struct endplate **robot, const char *name)
 	if (!r)
 		return -ENOMEM;
 	r->owner = run_owner();
+	r->pid = (uint32_t)getpid();
 	r->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->cancel_fd < 0) {
 		status = -errno;
@@ -154,6 +155,8 @@ void endplate_close(struct endplate *robot)
 		robot->devices = d->next;
 		endplate_end_close(&d->state, 0);
 		endplate_end_close(&d->ref, 0);
+		endplate_end_close(&d->info_end, 0);
+		endplate_end_close(&d->event_end, 0);
 		free(d);
 	}
 	endplate_end_close(&robot->clock, 0);
@@ -181,6 +184,10 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 	status = end_init(&d->state, robot, name, "-state", 0640);
 	if (!status)
 		status = end_init(&d->ref, robot, name, "-ref", 0660);
+	if (!status)
+		status = end_init(&d->info_end, robot, name, "-info", 0640);
+	if (!status)
+		status = end_init(&d->event_end, robot, name, "-event", 0640);
 	if (status) {
 		free(d);
 		return status;
@@ -190,6 +197,7 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 	*device = d;
 	endplate_end_reopen(&d->state, clock_now_ns());
 	endplate_end_reopen(&d->ref, clock_now_ns());
+	endplate_end_reopen(&d->info_end, clock_now_ns());
 	return 0;
 }
 
@@ -207,6 +215,7 @@ int endplate_source(struct endplate_device *d, const char *source)
 		return status;
 	endplate_end_close(&d->ref, 0);
 	d->ref = ref;
+	d->source = source;
 	endplate_end_reopen(&d->ref, clock_now_ns());
 	return 0;
 }
@@ -254,7 +263,7 @@ int endplate_raise(struct endplate *robot, enum msg_level level, const char *why
 
 static int ask(struct endplate *robot, struct request_ask *a, struct msg_reply *reply)
 {
-	struct error_sink errors = keep_errors();
+	struct error_sink errors = endplate_keep_errors();
 	struct msg_reply own = { 0 };
 	uint64_t before;
 	int status;

@@ -51,7 +51,24 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 			 struct endplate_device **device);
 
 const char *endplate_strerror(int status); /* what a status means, in words */
-const char *endplate_errstr(void); /* details of this thread's latest failed endplate_open or endplate_ask; or "" */
+/* Details of this thread's latest failed endplate_open, endplate_joint, endplate_ready, endplate_put or endplate_ask;
+ * or "". */
+const char *endplate_errstr(void);
+
+/* ---- what there is ---- */
+
+/* Its driver's joints, their limits and modes, the period of its ticks, the longest validity of a reference.  The
+ * driver puts them when it starts, and once a second.  -ENOENT, -EACCES, -ENODATA, -EPROTO as endplate_state. */
+int endplate_device_info(struct endplate_device *device, struct msg_device_info *info);
+
+/* The index of a joint in states and references, by its name, or by that number in decimal.  -ENOENT: it has no such
+ * joint (endplate_errstr lists those that it has); -ENODATA: its driver has not said yet which joints there are. */
+int endplate_joint(struct endplate_device *device, const char *name);
+
+/* Waits until each of n devices has a state without doubts and, if it takes references, follows them; looks at their
+ * states meanwhile.  Not for a control loop.  -ETIMEDOUT: one of them is not ready yet; endplate_errstr says which one
+ * and why. */
+int endplate_ready(struct endplate_device *const devices[], size_t n, int64_t within_ns);
 
 /* ---- states ---- */
 
@@ -78,6 +95,9 @@ struct endplate_view {
 	int64_t now_ns;	      /* when it was looked at */
 };
 
+/* Doubts in words: "silent, old"; "" for 0.  The text is this thread's, until its next call. */
+const char *endplate_doubt_text(uint32_t doubts);
+
 /* The newest state of a device, whether it was seen before or not, into size bytes at msg.  Never waits.  -ENOENT: no
  * channel; -EACCES; -ENODATA: nothing was published; -EPROTO: a message of another type, version or size.  The bytes
  * at msg mean nothing then, and of the view doubts is set to ENDPLATE_SILENT. */
@@ -97,13 +117,18 @@ int endplate_max_age(struct endplate_device *device, int64_t max_age_ns);
  *	-EHOSTDOWN  the driver is neither holding nor active
  *	-ETIME	    the driver is silent
  *	-EDOM	    not a finite number
- *	-ERANGE	    valid_ns is not positive, or more than 200 ms
+ *	-ERANGE	    valid_ns is not positive, more than 200 ms, or more than the device takes
  *	-EPROTO	    size is not that of the reference, count is not the device's, or a mode does not exist
  *	-ENOENT, -EACCES, -EIO  no channel, not allowed, channel corrupted
  *	-ETIMEDOUT  another writer is stopped inside a put
- * Nothing was put in any of these cases. */
+ * Nothing was put in any of these cases, and endplate_errstr says more of the first eight. */
 #define ENDPLATE_VALID_MAX_NS 200000000
 int endplate_put(struct endplate_device *device, void *ref, size_t size, int64_t valid_ns);
+
+/* Why the driver refused the newest of the references that view.refused counted, this program's or another's, with what
+ * to write instead: "process 4711: valid for 900 ms, at most 25 ms: give it less"; "": it has refused none.  The text
+ * is the device's, until the next call.  Not for a control loop. */
+const char *endplate_refusal(struct endplate_device *device);
 
 /* One of several programs that put references for a device, behind a refmuxd(1) that has this source: references go to
  * the channel DEVICE.SOURCE-ref instead of DEVICE-ref.  NULL: to DEVICE-ref.  -EINVAL: not a valid name. */

@@ -24,11 +24,18 @@ void endplate_end_close(struct endplate_end *end, int status);
 /* Opens the channel, and reopens one that was removed, if it is time for that.  0, or why it is not open. */
 int endplate_end_reopen(struct endplate_end *end, int64_t now_ns);
 
+/* The newest event of its kind. */
+struct endplate_said {
+	char text[MSG_TEXT_SIZE];
+	uint32_t incarnation;
+	int64_t t_ns;
+};
+
 struct endplate_device {
 	struct endplate_device *next;
 	const struct endplate *robot;
 	char name[TEXT_NAME_MAX + 1];
-	struct endplate_end state, ref;
+	struct endplate_end state, ref, info_end, event_end;
 	uint32_t number;	     /* of the states' type; 0: any */
 	const struct msg_type *type; /* of the state last seen */
 	size_t count_at;	     /* of `count` in it; 0: there is none */
@@ -38,8 +45,22 @@ struct endplate_device {
 	/* of the state last seen */
 	bool seen;
 	uint32_t incarnation, count;
-	uint64_t refused, sequence; /* references refused; references put */
+	struct msg_refused refused; /* references, by reason */
+	int64_t refused_ns;	    /* when a look last found more of them; 0: none has */
+	enum ref_verdict refused_why;
+	uint64_t sequence; /* of the references put */
+
+	struct msg_device_info info; /* header.type 0: not read yet */
+	bool source;		     /* references go through a refmuxd */
+	struct endplate_said refusal, fault;
 };
+
+/* The sink behind endplate_errstr; it forgets the former line. */
+struct error_sink endplate_keep_errors(void);
+/* Of the incarnation last seen; NULL: it is not known.  No allocation. */
+const struct msg_device_info *endplate_known_info(struct endplate_device *d, int64_t now_ns);
+/* Those that came since: into refusal and fault. */
+void endplate_read_events(struct endplate_device *d);
 
 /* Every state begins with both. */
 struct endplate_front {
@@ -54,6 +75,7 @@ int endplate_peek_front(struct endplate_device *d, struct endplate_front *front,
 struct endplate {
 	struct endplate_device *devices;
 	uid_t owner;
+	uint32_t pid; /* of this process: references say who put them */
 	struct estop estop;
 	int cancel_fd; /* an eventfd: endplate_cancel */
 

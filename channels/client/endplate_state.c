@@ -54,7 +54,7 @@ static bool takes_references(const struct msg_common *common)
 
 static void fill_view(const struct endplate_device *d, const struct endplate_front *f, struct endplate_view *v)
 {
-	const uint64_t refused = sum_refused(&f->common.refs_refused);
+	const uint64_t refused = sum_refused(&f->common.refs_refused), before = sum_refused(&d->refused);
 	const bool same = d->seen && f->header.incarnation == d->incarnation;
 
 	v->incarnation = f->header.incarnation;
@@ -62,15 +62,22 @@ static void fill_view(const struct endplate_device *d, const struct endplate_fro
 	v->level = f->common.level;
 	v->silent_ns = age_ns(v->now_ns, f->header.t_publish_ns);
 	v->age_ns = age_ns(v->now_ns, f->header.t_sample_ns);
-	v->refused = same && refused >= d->refused ? refused - d->refused : 0;
+	v->refused = same && refused >= before ? refused - before : 0;
 	v->doubts = find_doubts(d, f, v);
 	v->follows = takes_references(&f->common) && f->common.level == MSG_LEVEL_RUN && d->layout.type != NULL;
 }
 
-static void remember(struct endplate_device *d, const void *msg, const struct endplate_front *f)
+static void remember(struct endplate_device *d, const void *msg, const struct endplate_front *f,
+		     const struct endplate_view *v)
 {
+	if (v->refused) {
+		d->refused_ns = v->now_ns;
+		d->refused_why = ref_counted(&d->refused, &f->common.refs_refused);
+	} else if (v->doubts & ENDPLATE_RESTARTED) {
+		d->refused_ns = 0;
+	}
 	d->incarnation = f->header.incarnation;
-	d->refused = sum_refused(&f->common.refs_refused);
+	d->refused = f->common.refs_refused;
 	d->count = 0;
 	if (d->count_at)
 		memcpy(&d->count, (const char *)msg + d->count_at, sizeof(d->count));
@@ -138,7 +145,7 @@ int endplate_state(struct endplate_device *d, void *msg, size_t size, struct end
 		learn_type(d, type);
 	memcpy(&front, msg, sizeof(front));
 	fill_view(d, &front, view);
-	remember(d, msg, &front);
+	remember(d, msg, &front, view);
 	return 0;
 }
 
@@ -176,6 +183,18 @@ int endplate_peek_front(struct endplate_device *d, struct endplate_front *front,
 	return -EIO;
 }
 
+static int refuse(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int refuse(int status, const char *fmt, ...)
+{
+	struct error_sink errors = endplate_keep_errors();
+	va_list args;
+
+	va_start(args, fmt);
+	error_add_v(&errors, fmt, args);
+	va_end(args);
+	return status;
+}
+
 /* Does a driver run that would take it, and has the caller seen a state of this incarnation? */
 static int check_driver(struct endplate_device *d, int64_t now_ns)
 {
@@ -183,36 +202,46 @@ static int check_driver(struct endplate_device *d, int64_t now_ns)
 	int status;
 
 	if (!d->seen)
-		return -ENODATA;
+		return refuse(-ENODATA, "%s: no state seen yet: read its state first", d->name);
 	status = endplate_peek_front(d, &front, now_ns);
 	if (status)
-		return status;
+		return refuse(status, "%s-state: %s", d->name, endplate_strerror(status));
 	if (front.header.incarnation != d->incarnation)
-		return -ESTALE;
+		return refuse(-ESTALE, "%s: for incarnation %u, the driver is %u: read its state again", d->name,
+			      d->incarnation, front.header.incarnation);
 	if (age_ns(now_ns, front.header.t_publish_ns) > d->max_age_ns)
-		return -ETIME;
-	return takes_references(&front.common) ? 0 : -EHOSTDOWN;
+		return refuse(-ETIME, "%s: its driver has been silent for %lld ms", d->name,
+			      (long long)(age_ns(now_ns, front.header.t_publish_ns) / 1000000));
+	return takes_references(&front.common)
+		       ? 0
+		       : refuse(-EHOSTDOWN, "%s: lifecycle %s, level %s", d->name,
+				msg_life_word(front.common.lifecycle), msg_level_word(front.common.level));
 }
 
-static int check_reference(const struct endplate_device *d, const void *ref, int64_t now_ns)
+/* What the driver would say of it. */
+static int check_reference(struct endplate_device *d, const void *ref, int64_t now_ns)
 {
-	const struct ref_rules rules = { .layout = &d->layout,
-					 .count = d->count,
-					 .incarnation = d->incarnation,
-					 .max_ahead_ns = ENDPLATE_VALID_MAX_NS };
+	static const int statuses[] = {
+		[REF_NOT_FINITE] = -EDOM, [REF_NO_VALIDITY] = -ERANGE, [REF_PAST] = -ERANGE, [REF_TOO_FAR] = -ERANGE
+	};
+	const struct msg_device_info *info = endplate_known_info(d, now_ns);
+	const size_t len = d->layout.type->body->size;
+	struct ref_rules rules = { .layout = &d->layout,
+				   .count = d->count,
+				   .incarnation = d->incarnation,
+				   .max_ahead_ns = ENDPLATE_VALID_MAX_NS,
+				   .joints = info ? info->joint : NULL };
+	char text[MSG_TEXT_SIZE];
+	enum ref_verdict verdict;
 
-	switch (ref_check(ref, d->layout.type->body->size, &rules, now_ns)) {
-	case REF_TAKEN:
+	/* What a refmuxd passes on may be valid for longer than what it puts. */
+	if (info && info->valid_max_ns > 0 && !d->source)
+		rules.max_ahead_ns = info->valid_max_ns;
+	verdict = ref_check(ref, len, &rules, now_ns);
+	if (verdict == REF_TAKEN)
 		return 0;
-	case REF_NOT_FINITE:
-		return -EDOM;
-	case REF_NO_VALIDITY:
-	case REF_PAST:
-	case REF_TOO_FAR:
-		return -ERANGE;
-	default:
-		return -EPROTO;
-	}
+	ref_refusal_text(text, sizeof(text), verdict, ref, len, &rules, now_ns);
+	return refuse(verdict >= REF_NO_VALIDITY ? statuses[verdict] : -EPROTO, "%s: %s", d->name, text);
 }
 
 static void fill_header(struct endplate_device *d, struct msg_header *header, int64_t now_ns, int64_t valid_ns)
@@ -220,6 +249,7 @@ static void fill_header(struct endplate_device *d, struct msg_header *header, in
 	*header = (struct msg_header){ .type = d->layout.type->number,
 				       .version = d->layout.type->version,
 				       .size = (uint32_t)d->layout.type->body->size,
+				       .incarnation = d->robot->pid,
 				       .for_incarnation = d->incarnation,
 				       .sequence = ++d->sequence,
 				       .t_sample_ns = now_ns,
@@ -234,20 +264,25 @@ int endplate_put(struct endplate_device *d, void *ref, size_t size, int64_t vali
 	int status;
 
 	if (valid_ns <= 0 || valid_ns > ENDPLATE_VALID_MAX_NS)
-		return -ERANGE;
+		return refuse(-ERANGE, "%s: valid for %.4g ms: give it more than 0 and at most %d ms", d->name,
+			      (double)valid_ns / 1e6, ENDPLATE_VALID_MAX_NS / 1000000);
 	status = check_driver(d, now_ns);
 	if (status)
 		return status;
-	if (!d->layout.type || size != d->layout.type->body->size)
-		return -EPROTO;
+	if (!d->layout.type)
+		return refuse(-EPROTO, "%s: takes no references: its state is of type %s", d->name, d->type->name);
+	if (size != d->layout.type->body->size)
+		return refuse(-EPROTO, "%s: %zu bytes, a %s has %zu", d->name, size, d->layout.type->name,
+			      d->layout.type->body->size);
 	fill_header(d, ref, now_ns, valid_ns);
 	status = check_reference(d, ref, now_ns);
-	if (!status)
-		status = endplate_end_reopen(&d->ref, now_ns);
 	if (status)
 		return status;
+	status = endplate_end_reopen(&d->ref, now_ns);
+	if (status)
+		return refuse(status, "%s: %s", d->ref.name, endplate_strerror(status));
 	put = ach_put(&d->ref.chan, ref, size);
 	if (put == ACH_CORRUPT)
 		endplate_end_close(&d->ref, -EIO);
-	return port_error(put);
+	return put == ACH_OK ? 0 : refuse(port_error(put), "%s: %s", d->ref.name, endplate_strerror(port_error(put)));
 }

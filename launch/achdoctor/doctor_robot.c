@@ -13,10 +13,11 @@ struct rule {
 };
 
 static const struct rule channels[] = {
-	{ "estop", 0640, 0600 },   { "estop-b", 0660, 0600 }, { "clock", 0640, 0600 },
-	{ "bus-*", 0640, 0600 },   { "*-state", 0640, 0600 }, { "*-rep", 0640, 0600 },
-	{ "*-event", 0640, 0600 }, { "*-req", 0600, 0600 },   { "*-info", 0640, 0600 },
-	{ NULL, 0, 0 },
+	{ "estop", 0640, 0600 },   { "estop-b", 0660, 0600 },
+	{ "clock", 0640, 0600 },   { "bus-*", 0640, 0600 },
+	{ "*-state", 0640, 0600 }, { "*-rep", 0640, 0600 },
+	{ "*-event", 0640, 0600 }, { "*-req", 0600, 0600 },
+	{ "*-info", 0640, 0600 },  { NULL, 0, 0 },
 };
 
 /* systemd gives any user the right to enter, but not to list, the folder itself.  Without operators the folder is

@@ -872,6 +872,198 @@ TEST(test_requests_are_cancelled_and_have_deadlines)
 	pthread_join(driver, NULL);
 }
 
+/* ---- what there is ---- */
+
+static struct msg_device_info info;
+
+/* A driver's: two joints, references valid for at most 25 ms. */
+static void put_info(void)
+{
+	msg_init(&info, msg_type_by_number(msg_device_info_number));
+	info.header.incarnation = state.header.incarnation;
+	strcpy(info.ref_type, "joint-ref");
+	info.valid_max_ns = 25 * MS;
+	info.count = 2;
+	strcpy(info.joint[0], "lower");
+	strcpy(info.joint[1], "upper");
+	info.modes[0] = info.modes[1] = MSG_MODE_BIT_POSITION | MSG_MODE_BIT_VELOCITY;
+	info.velocity[1] = 0.4;
+	make("waist-info", sizeof(info));
+	put("waist-info", &info, sizeof(info));
+}
+
+TEST(test_what_a_device_has)
+{
+	struct msg_device_info got;
+
+	TEST_ASSERT_EQUAL_INT(-ENOENT, endplate_device_info(waist, &got));
+	TEST_ASSERT_EQUAL_INT(-ENODATA, endplate_joint(waist, "upper"));
+	TEST_ASSERT_EQUAL_STRING("waist: its joints are not known: is its driver running?", endplate_errstr());
+	make("waist-info", sizeof(info));
+	TEST_ASSERT_EQUAL_INT(-ENODATA, endplate_device_info(waist, &got));
+	put("waist-info", "nothing", 8);
+	TEST_ASSERT_EQUAL_INT(-EPROTO, endplate_device_info(waist, &got));
+	ach_unlink(full("waist-info"));
+	put_info();
+	TEST_ASSERT_EQUAL_INT(0, endplate_device_info(waist, &got));
+	TEST_ASSERT_EQUAL_MEMORY(&info, &got, sizeof(got));
+	TEST_ASSERT_EQUAL_INT(1, endplate_joint(waist, "upper"));
+	TEST_ASSERT_EQUAL_INT(0, endplate_joint(waist, "0"));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, endplate_joint(waist, "2"));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, endplate_joint(waist, "-1"));
+	TEST_ASSERT_EQUAL_INT(-ENOENT, endplate_joint(waist, "elbow"));
+	TEST_ASSERT_EQUAL_STRING("waist has no joint \"elbow\"; its joints: lower, upper", endplate_errstr());
+	info.count = MSG_JOINTS + 1;
+	put("waist-info", &info, sizeof(info));
+	TEST_ASSERT_EQUAL_INT(-EPROTO, endplate_device_info(waist, &got));
+}
+
+TEST(test_a_driver_says_what_references_it_takes)
+{
+	state.count = ref.count = 2;
+	publish();
+	read_state();
+	TEST_ASSERT_EQUAL_INT(0, endplate_put(waist, &ref, sizeof(ref), 30 * MS)); /* it has not said it */
+	put_info();
+	pass(100 * MS);
+	publish();
+	TEST_ASSERT_EQUAL_INT(-ERANGE, endplate_put(waist, &ref, sizeof(ref), 30 * MS));
+	TEST_ASSERT_EQUAL_STRING("waist: valid for 30 ms, at most 25 ms: give it less", endplate_errstr());
+	TEST_ASSERT_EQUAL_INT(0, endplate_put(waist, &ref, sizeof(ref), 25 * MS));
+	ref.velocity[1] = NAN;
+	TEST_ASSERT_EQUAL_INT(-EDOM, put_ref());
+	TEST_ASSERT_EQUAL_STRING("waist: velocity[1] (upper) is nan: give a finite number", endplate_errstr());
+	ref.count = 6;
+	TEST_ASSERT_EQUAL_INT(-EPROTO, put_ref());
+	TEST_ASSERT_EQUAL_STRING("waist: 6 joints, the device has 2: give one value for each", endplate_errstr());
+	/* The next incarnation takes more. */
+	ref.velocity[1] = 0;
+	ref.count = 2;
+	state.header.incarnation = info.header.incarnation = 4;
+	info.valid_max_ns = 50 * MS;
+	put("waist-info", &info, sizeof(info));
+	publish();
+	TEST_ASSERT_EQUAL_INT(-ESTALE, put_ref());
+	TEST_ASSERT_EQUAL_STRING("waist: for incarnation 3, the driver is 4: read its state again", endplate_errstr());
+	read_state();
+	TEST_ASSERT_EQUAL_INT(0, endplate_put(waist, &ref, sizeof(ref), 30 * MS));
+	/* Behind a refmuxd a validity may be longer. */
+	make("waist.control-ref", sizeof(ref));
+	TEST_ASSERT_EQUAL_INT(0, endplate_source(waist, "control"));
+	TEST_ASSERT_EQUAL_INT(0, endplate_put(waist, &ref, sizeof(ref), 200 * MS));
+}
+
+TEST(test_doubts_have_words)
+{
+	TEST_ASSERT_EQUAL_STRING("", endplate_doubt_text(0));
+	TEST_ASSERT_EQUAL_STRING("silent, old", endplate_doubt_text(ENDPLATE_SILENT | ENDPLATE_OLD));
+	TEST_ASSERT_EQUAL_STRING("restarted, silent, old, partial, not up, replayed", endplate_doubt_text(~0u));
+}
+
+/* ---- readiness ---- */
+
+static int be_ready(void)
+{
+	return endplate_ready(&waist, 1, 50 * MS);
+}
+
+static void put_event(const char *code, enum msg_severity severity, const char *text)
+{
+	struct msg_event event;
+
+	msg_init(&event, msg_type_by_number(msg_event_number));
+	event.header.incarnation = state.header.incarnation;
+	event.header.t_publish_ns = clock_now_ns();
+	event.severity = severity;
+	strcpy(event.code, code);
+	strcpy(event.text, text);
+	put("waist-event", &event, sizeof(event));
+}
+
+#define NOT_READY(why)                                                           \
+	do {                                                                     \
+		TEST_ASSERT_EQUAL_INT(-ETIMEDOUT, endplate_ready(&waist, 1, 0)); \
+		TEST_ASSERT_EQUAL_STRING(why, endplate_errstr());                \
+	} while (0)
+
+TEST(test_a_device_that_is_not_ready_says_why)
+{
+	const int64_t began_ns = clock_now_ns();
+
+	NOT_READY("waist: no state; is its driver running?");
+	TEST_ASSERT_EQUAL_INT(-ETIMEDOUT, be_ready());
+	TEST_ASSERT_EQUAL_INT64(began_ns + 50 * MS, clock_now_ns());
+	publish();
+	TEST_ASSERT_EQUAL_INT(0, be_ready());
+	pass(300 * MS);
+	NOT_READY("waist: silent for 0.3 s; is its driver running?");
+	state.common.level = MSG_LEVEL_ESTOP;
+	state.common.lifecycle = MSG_LIFE_DISARMED;
+	publish();
+	NOT_READY("waist: level estop: achctl arm");
+	state.common.lifecycle = MSG_LIFE_FAULT;
+	publish();
+	NOT_READY("waist: lifecycle fault: see its events");
+	make("waist-event", sizeof(struct msg_event));
+	put_event("silent", MSG_SEVERITY_ERROR, "module 15 does not answer");
+	put_event("level-estop", MSG_SEVERITY_WARNING, "level estop");
+	NOT_READY("waist: lifecycle fault: module 15 does not answer");
+	state.header.incarnation = 4; /* what its predecessor said is void */
+	publish();
+	NOT_READY("waist: lifecycle fault: see its events");
+	state.common.level = MSG_LEVEL_RUN;
+	state.common.lifecycle = MSG_LIFE_HOMING;
+	publish();
+	NOT_READY("waist: follows no references: lifecycle homing");
+	state.common.lifecycle = MSG_LIFE_STARTING;
+	publish();
+	NOT_READY("waist: its state is in doubt: not up; lifecycle starting");
+	state.common.lifecycle = MSG_LIFE_ACTIVE;
+	publish();
+	TEST_ASSERT_EQUAL_INT(0, be_ready());
+}
+
+/* What takes no references is ready at any level. */
+TEST(test_a_sensor_is_ready_without_being_armed)
+{
+	put_info();
+	*info.ref_type = 0;
+	put("waist-info", &info, sizeof(info));
+	state.common.level = MSG_LEVEL_ESTOP;
+	state.common.lifecycle = MSG_LIFE_DISARMED;
+	publish();
+	TEST_ASSERT_EQUAL_INT(0, be_ready());
+}
+
+/* ---- refusals ---- */
+
+TEST(test_a_refusal_of_the_driver_has_words)
+{
+	static const char words[] = "process 4711: valid for 900 ms, at most 25 ms: give it less";
+
+	publish();
+	read_state();
+	TEST_ASSERT_EQUAL_STRING("", endplate_refusal(waist));
+	state.common.refs_refused.too_far = 1;
+	publish();
+	read_state();
+	TEST_ASSERT_EQUAL_STRING("valid for too long: give it less", endplate_refusal(waist)); /* no event is there */
+	make("waist-event", sizeof(struct msg_event));
+	put_event(REF_REFUSED, MSG_SEVERITY_WARNING, words);
+	put_event("holding", MSG_SEVERITY_INFO, "holding");
+	TEST_ASSERT_EQUAL_STRING(words, endplate_refusal(waist));
+	TEST_ASSERT_EQUAL_STRING(words, endplate_refusal(waist));
+	pass(2000 * MS); /* an event of that age is about another one */
+	state.common.refs_refused.not_finite = 1;
+	publish();
+	read_state();
+	TEST_ASSERT_EQUAL_STRING("not a finite number", endplate_refusal(waist));
+	state.header.incarnation = 4;
+	publish();
+	read_state();
+	TEST_ASSERT_EQUAL_STRING("", endplate_refusal(waist));
+}
+
 /* ---- all ---- */
 
 void setUp(void)
@@ -899,8 +1091,10 @@ void setUp(void)
 
 void tearDown(void)
 {
-	static const char *const channels[] = { "waist-state", "waist-ref", "waist-req", "waist-rep",
-						"head-state",  "clock",	    "estop",	 "estop-b" };
+	static const char *const channels[] = {
+		"waist-state",	     "waist-ref",  "waist-req", "waist-rep", "waist-info", "waist-event",
+		"waist.control-ref", "head-state", "clock",	"estop",     "estop-b"
+	};
 
 	endplate_close(robot);
 	estop_close(&estop);
