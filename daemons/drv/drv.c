@@ -74,6 +74,7 @@ static bool tick_if_due(struct drv *drv, int64_t now_ns)
 		drv_read_clock(drv, now_ns);
 	if (!drv_tick_due(&drv->tick, now_ns, &drv->late_ns, &skipped))
 		return false;
+	drv_skips_add(&drv->skips, skipped);
 	if (skipped && drv->tick_now_ns && now_ns - drv->tick_now_ns >= DRV_FROZEN_NS)
 		drv_joints_freeze(drv, now_ns);
 	drv_publish_tick(drv, now_ns);

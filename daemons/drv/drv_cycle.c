@@ -97,6 +97,7 @@ static void report_buses(struct drv *drv)
 static void report_silence(struct drv *drv, int64_t now_ns)
 {
 	const struct drv_bus_receive *before = drv->silent, *silent = NULL;
+	char skips[DRV_SKIPS_TEXT_MAX];
 
 	if (!drv->since_ns)
 		drv->since_ns = now_ns;
@@ -107,10 +108,24 @@ static void report_silence(struct drv *drv, int64_t now_ns)
 	}
 	drv->silent = silent;
 	if (silent && silent != before)
-		drv_event(drv, MSG_SEVERITY_ERROR, "silent", "%s has been silent for %lld ms", silent->row.from,
-			  (long long)(silent->row.silent_after_ns / 1000000));
+		drv_event(drv, MSG_SEVERITY_ERROR, "silent", "%s has been silent for %lld ms%s", silent->row.from,
+			  (long long)(silent->row.silent_after_ns / 1000000), drv_skips_text(&drv->skips, skips));
 	else if (!silent && before)
 		drv_event(drv, MSG_SEVERITY_INFO, "heard", "%s is heard again", before->row.from);
+}
+
+/* With why it is not ready, for achstart: "not ready within 5 s: starting; this machine skipped ..." */
+static void show_life(struct drv *drv, enum msg_life before, int64_t now_ns)
+{
+	const bool skips = !drv->ready && drv_skips_many(&drv->skips);
+	char why[DRV_SKIPS_TEXT_MAX], status[DRV_SKIPS_TEXT_MAX + MSG_NAME_SIZE];
+
+	if (drv->life == before && skips == drv->skips_shown)
+		return;
+	drv->skips_shown = skips;
+	snprintf(status, sizeof(status), "%s%s", msg_life_word(drv->life),
+		 skips ? drv_skips_text(&drv->skips, why) : "");
+	notify_status(&drv->notify, now_ns, status);
 }
 
 /* After a fault the joint may be far from its ramp, and homing changes its position: the ramp begins again. */
@@ -150,10 +165,10 @@ static void live(struct drv *drv, int64_t now_ns)
 		live_joint(drv, i, now);
 	if (drv->life != before) {
 		drv_event(drv, MSG_SEVERITY_INFO, msg_life_word(drv->life), "%s", msg_life_word(drv->life));
-		notify_status(&drv->notify, now_ns, msg_life_word(drv->life));
 		if (drv->seat)
 			drv->seat->life = (int)drv->life;
 	}
+	show_life(drv, before, now_ns);
 	/* A driver with a latch counts as ready: it waits for a person. */
 	if (!drv->ready && (drv->latches ? drv->up || drv->latched_here : drv->up && !unwell)) {
 		drv->ready = true;

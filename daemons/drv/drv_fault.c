@@ -32,6 +32,26 @@ static unsigned int find(const struct drv *drv, unsigned int joint, const char *
 	return i;
 }
 
+/* A machine without time is the cause that is known: what the driver guesses, behind a semicolon, makes room for it. */
+static void report(struct drv *drv, const char *code, const char *fmt, va_list args)
+	__attribute__((format(printf, 3, 0)));
+
+static void report(struct drv *drv, const char *code, const char *fmt, va_list args)
+{
+	char text[2 * MSG_TEXT_SIZE], skips[DRV_SKIPS_TEXT_MAX];
+	size_t len;
+
+	if (!drv_skips_explain(code) || !drv_skips_many(&drv->skips)) {
+		report_event(&drv->report, clock_now_ns(), MSG_SEVERITY_ERROR, code, fmt, args);
+		return;
+	}
+	vsnprintf(text, sizeof(text), fmt, args);
+	len = strcspn(text, ";");
+	drv_skips_text(&drv->skips, skips);
+	len = num_min(len, MSG_TEXT_SIZE - 1 - (int64_t)strlen(skips));
+	drv_event(drv, MSG_SEVERITY_ERROR, code, "%.*s%s", (int)len, text, skips);
+}
+
 /* A fault without room counts for the whole device until another fault ends. */
 void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char *fmt, ...)
 {
@@ -48,7 +68,7 @@ void drv_fault(struct drv *drv, unsigned int joint, const char *code, const char
 		memcpy(drv->faults[drv->faults_n++].code, name, sizeof(name));
 	}
 	va_start(args, fmt);
-	report_event(&drv->report, clock_now_ns(), MSG_SEVERITY_ERROR, name, fmt, args);
+	report(drv, name, fmt, args);
 	va_end(args);
 }
 

@@ -10,6 +10,7 @@
 #include "daemons/drv/drv_life.h"
 #include "daemons/drv/drv_previous.h"
 #include "daemons/drv/drv_request.h"
+#include "daemons/drv/drv_skips.h"
 
 /* All that the buses have room for.  An eight-bus Krang in one process sends 8 x 156 kinds. */
 #define DRV_SENDS_MAX (MSG_BUSES * SLOTS_ROWS_MAX)
@@ -90,6 +91,8 @@ struct drv {
 
 	/* time */
 	struct drv_tick tick;
+	struct drv_skips skips;
+	bool skips_shown; /* in the status, while it is not ready */
 	struct hist late;
 	int64_t late_ns, late_p99_ns, late_p99_at_ns;
 	int64_t now_ns;		  /* the time of this turn */

@@ -367,6 +367,36 @@ TEST(a_row_that_is_silent_is_a_fault)
 	TEST_ASSERT_EQUAL_STRING("the gauge is heard again", drv_lib_event("heard")->text);
 }
 
+static int always_late_wait(struct clock_fd *fds, size_t n, int64_t deadline_ns)
+{
+	return late_wait(fds, n, deadline_ns + 12 * (int64_t)DRV_LIB_MS);
+}
+
+static int add_watched_for_longer(struct drv *drv, struct error_sink *errors)
+{
+	static const struct drv_receive row = {
+		.id = 0x183, .any_len = true, .silent_after_ns = 100 * (int64_t)DRV_LIB_MS, .from = "the gauge"
+	};
+
+	return drv_add_receive(drv, &row, errors) < 0;
+}
+
+/* Each turn is 12 ms late: two of three cycles are skipped. */
+TEST(silence_of_a_machine_that_skips_cycles_is_reported_with_them)
+{
+	static const struct clock_source late = { .now = late_now, .real = late_now, .wait = always_late_wait };
+
+	late_ns = DRV_LIB_START_NS;
+	late_at_ms = 0;
+	clock_use(&late);
+	fake.declare = add_watched_for_longer;
+	drv_lib_driver.ref = 0;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(900, ""));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(drv_lib_event("silent")->text,
+					    "the gauge has been silent for 100 ms; this machine skipped "),
+				     drv_lib_event("silent")->text);
+}
+
 static bool silent_at[32];
 static int64_t heard_at_ns[32];
 

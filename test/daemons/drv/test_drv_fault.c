@@ -61,6 +61,32 @@ static const char *faulty(void)
 	return text;
 }
 
+static const char *reported(const char *code)
+{
+	for (unsigned int i = 0; i < drv.report.codes_n; i++)
+		if (!strcmp(drv.report.codes[i].code, code))
+			return drv.report.codes[i].text;
+	return "none";
+}
+
+TEST(a_machine_without_time_is_reported_as_the_cause_of_silence)
+{
+	const char guess[] = "module 15 does not answer; is it powered, on this bus, and of this bit rate?";
+
+	make();
+	drv_fault(&drv, 0, "silent-14", "%s", guess);
+	drv.skips = (struct drv_skips){ .cycles = { 500, 500 }, .skipped = { 240, 400 } };
+	drv_fault(&drv, 0, "silent-15", "%s", guess);
+	drv_fault(&drv, 0, "hot", "%s", guess);
+	drv_fault(&drv, 0, "no-answer", "%0200d", 0);
+	TEST_ASSERT_EQUAL_STRING(guess, reported("silent-14"));
+	TEST_ASSERT_EQUAL_STRING("module 15 does not answer; this machine skipped 640 of the last 1000 cycles",
+				 reported("silent-15"));
+	TEST_ASSERT_EQUAL_STRING(guess, reported("hot"));
+	TEST_ASSERT_EQUAL(MSG_TEXT_SIZE - 1, strlen(reported("no-answer")));
+	TEST_ASSERT_NOT_NULL(strstr(reported("no-answer"), "0; this machine skipped 640 of the last 1000 cycles"));
+}
+
 TEST(a_joint_takes_its_group)
 {
 	make();
