@@ -6,7 +6,7 @@
 #include "channels/ach/ach.h"
 #include "config/settings/program.h"
 
-#define CHAN_FAILED 1						/* the exit status of ach(1) */
+#define CHAN_FAILED EXIT_RETRY					/* the exit status of ach(1) */
 #define chan_fail(...) program_report(CHAN_FAILED, __VA_ARGS__) /* a line on stderr */
 
 /* Opens a channel, or says in one line why not and what to do.  0 or CHAN_FAILED. */

@@ -62,8 +62,6 @@ static int run_command(const struct tool_command *command, int argc, char **argv
 	status = options_main(&options, &argc, argv);
 	if (status == OPTIONS_RUN)
 		status = command->run(values, argc, argv);
-	else if (status)
-		status = TOOL_USAGE;
 	free(values);
 	return status;
 }
@@ -147,7 +145,7 @@ int main(int argc, char **argv)
 	    !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);
 	else if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
-		status = printf("ach " TOOL_VERSION "\n") < 0;
+		status = printf("ach " TOOL_VERSION "\n") < 0 ? TOOL_FAILED : 0;
 	else if (argv[1][0] == '-')
 		status = old_spelling(argc, argv);
 	else

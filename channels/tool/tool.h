@@ -18,7 +18,7 @@
 #define TOOL_VERSION "2.0.0" /* that of libach */
 
 /* A command: its line is read into a zeroed struct of that size, then run gets the struct and the arguments, and
- * returns the exit status: 0 fine, 1 failed, after one line on stderr, 2 wrong usage. */
+ * returns the exit status: 0 fine, TOOL_FAILED or, for a wrong line, TOOL_USAGE, after one line on stderr. */
 struct tool_command {
 	const char *name;
 	const char *about; /* one line, for the list of commands and for its help */
@@ -35,7 +35,7 @@ extern const struct tool_command tool_ls, tool_info, tool_echo, tool_hz, tool_pl
 	tool_convert, tool_types, tool_mk, tool_rm, tool_chmod, tool_dump, tool_file;
 
 #define TOOL_FAILED CHAN_FAILED
-#define TOOL_USAGE 2
+#define TOOL_USAGE EXIT_WRONG
 
 #define tool_fail chan_fail
 

@@ -25,7 +25,7 @@ taped() {
 
 test_play_refuses_a_live_robot() {
 	taped
-	lib_matches 1 '*a live robot listens to it*' as robot ach play "$tape"
+	lib_matches 111 '*a live robot listens to it*' as robot ach play "$tape"
 	level_is estop
 }
 

@@ -109,27 +109,27 @@ lib_case page in_page
 version=$(sed -n 's/^VERSION = //p' Makefile)
 lib_case version lib_says 0 "ach $version" '' "$ach" --version
 lib_case version_old lib_says 0 "ach $version" '' "$ach" -V
-lib_case unknown lib_says 2 '' 'ach: "lss": unknown command; did you mean ls? (ach help lists them)' "$ach" lss
-lib_case unknown_far lib_says 2 '' 'ach: "frobnicate": unknown command (ach help lists them)' "$ach" frobnicate
-lib_case unknown_help lib_says 2 '' 'ach: "recrod": unknown command; did you mean record? (ach help lists them)' \
+lib_case unknown lib_says 100 '' 'ach: "lss": unknown command; did you mean ls? (ach help lists them)' "$ach" lss
+lib_case unknown_far lib_says 100 '' 'ach: "frobnicate": unknown command (ach help lists them)' "$ach" frobnicate
+lib_case unknown_help lib_says 100 '' 'ach: "recrod": unknown command; did you mean record? (ach help lists them)' \
 	"$ach" help recrod
-lib_case unknown_lines lib_says 2 '' 'ach: "a?b": unknown command (ach help lists them)' "$ach" $'a\nb'
-lib_case unknown_option lib_says 2 '' \
+lib_case unknown_lines lib_says 100 '' 'ach: "a?b": unknown command (ach help lists them)' "$ach" $'a\nb'
+lib_case unknown_option lib_says 100 '' \
 	'ach mk: --cout: unknown option; did you mean --count? (ach mk --help lists them)' "$ach" mk --cout 3 "$p-a"
 full_disk() { "$ach" "$@" >/dev/full; }
 if [ -e /dev/full ]; then
-	lib_case full_disk lib_says 1 '' 'ach: cannot write: No space left on device' full_disk help
-	lib_case full_disk_command lib_says 1 '' 'ach file: cannot write: No space left on device' full_disk file "$p-a"
+	lib_case full_disk lib_says 111 '' 'ach: cannot write: No space left on device' full_disk help
+	lib_case full_disk_command lib_says 111 '' 'ach file: cannot write: No space left on device' full_disk file "$p-a"
 fi
 
 # ---- mk, rm, file ----
 
 lib_case file lib_says 0 "/dev/shm/achshm-$p-a" '' "$ach" file "$p-a"
-lib_case file_name lib_says 1 '' \
+lib_case file_name lib_says 111 '' \
 	'ach file: "a/b": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first' "$ach" file a/b
 lib_case mk lib_says 0 '' '' "$ach" mk "$p-a"
 lib_case mk_defaults [ "$(field "$p-a" count) $(field "$p-a" size) $(mode_of "$p-a")" = "16 512 0644:$(id -gn)" ]
-lib_case mk_exists lib_says 1 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" "$ach" mk "$p-a"
+lib_case mk_exists lib_says 111 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" "$ach" mk "$p-a"
 lib_case mk_once lib_says 0 '' '' "$ach" mk -1 "$p-a"
 lib_case mk_once_smaller lib_says 0 '' \
 	"ach mk: warning: $p-a exists with 16 messages of 512 bytes, less than asked for (-t replaces it)" \
@@ -146,30 +146,30 @@ lib_case mk_umask lib_says 0 '' '' mk_umask "$p-umask" --group "$(id -gn)"
 lib_case mk_umask_kept [ "$(mode_of "$p-umask")" = "0600:$(id -gn)" ]
 lib_case mk_type lib_says 0 "$p-imu: 64 messages of $IMU_SIZE bytes" '' "$ach" mk -v --type imu "$p-imu"
 lib_case mk_type_count lib_says 0 "$p-imu: 5 messages of $IMU_SIZE bytes" '' "$ach" mk -tv --type imu -m5 "$p-imu"
-lib_case mk_type_size lib_says 2 '' \
+lib_case mk_type_size lib_says 100 '' \
 	"ach mk: -n: $((IMU_SIZE - 1)) bytes are too few for a message of type imu: $IMU_SIZE" \
 	"$ach" mk -t --type imu -n $((IMU_SIZE - 1)) "$p-imu"
-lib_case mk_type_unknown lib_says 2 '' 'ach mk: --type: "imo" is not a type of message; did you mean imu?' \
+lib_case mk_type_unknown lib_says 100 '' 'ach mk: --type: "imo" is not a type of message; did you mean imu?' \
 	"$ach" mk --type imo "$p-b"
-lib_case mk_type_far lib_matches 2 \
+lib_case mk_type_far lib_matches 100 \
 	'ach mk: --type: "quaternion" is not a type of message; there are joint-state, *, reply, *' \
 	"$ach" mk --type quaternion "$p-b"
 lib_case mk_realtime lib_says 0 '' '' "$ach" mk --realtime "$p-real"
 lib_case mk_realtime_clock lib_matches 0 $'*\nclock     realtime\n*' "$ach" info --for 0 "$p-real"
-lib_case mk_group lib_says 1 '' 'ach mk: --group: there is no group "no such"' "$ach" mk --group 'no such' "$p-b"
+lib_case mk_group lib_says 111 '' 'ach mk: --group: there is no group "no such"' "$ach" mk --group 'no such' "$p-b"
 lib_case mk_group_first lib_not [ -e "/dev/shm/achshm-$p-b" ]
-lib_case mk_bad_mode lib_says 2 '' 'ach mk: -o: "888" is not a mode in octal, 0 to 0777, such as 640' \
+lib_case mk_bad_mode lib_says 100 '' 'ach mk: -o: "888" is not a mode in octal, 0 to 0777, such as 640' \
 	"$ach" mk -o 888 "$p-b"
-lib_case mk_bad_count lib_matches 2 'ach mk: -m: *' "$ach" mk -m many "$p-b"
-lib_case mk_huge lib_says 1 '' \
+lib_case mk_bad_count lib_matches 100 'ach mk: -m: *' "$ach" mk -m many "$p-b"
+lib_case mk_huge lib_says 111 '' \
 	"ach mk: $p-b: 16777216 messages of 512 bytes: at most 16777216, and less than 2 GiB in all" \
 	"$ach" mk -m 16777216 "$p-b"
-lib_case mk_none lib_matches 2 'ach mk: NAME... is missing *' "$ach" mk
-lib_case mk_name lib_says 1 '' 'ach mk: ".x": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first' \
+lib_case mk_none lib_matches 100 'ach mk: NAME... is missing *' "$ach" mk
+lib_case mk_name lib_says 111 '' 'ach mk: ".x": a channel name has 1 to 63 of A-Z a-z 0-9 _ . - and no dot first' \
 	"$ach" mk .x
-lib_case mk_several lib_says 1 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" \
+lib_case mk_several lib_says 111 '' "ach mk: $p-a: exists already (-1 accepts that, -t replaces it)" \
 	"$ach" mk "$p-s1" "$p-a" "$p-s2"
-lib_case rm_several lib_says 1 "$p-s1: removed
+lib_case rm_several lib_says 111 "$p-s1: removed
 $p-s2: removed" "ach rm: $p-none-such: no such channel (ach ls lists those there are)" \
 	"$ach" rm -v "$p-s1" "$p-none-such" "$p-s2"
 lib_case rm_gone [ "$(compgen -G "/dev/shm/ach*-$p-s*" | wc -l)" = 0 ]
@@ -179,21 +179,21 @@ abandoned() { # a bare rm leaves the memory; --orphans takes it, but nothing tha
 	lib_matches 0 'abandoned segments and files removed: [0-9]*' "$ach" rm -v --orphans
 }
 lib_case rm_orphans abandoned
-lib_case rm_none lib_says 2 '' 'ach rm: which channel? give its NAME, or --orphans' "$ach" rm
-lib_case rm_near lib_says 1 '' \
+lib_case rm_none lib_says 100 '' 'ach rm: which channel? give its NAME, or --orphans' "$ach" rm
+lib_case rm_near lib_says 111 '' \
 	"ach rm: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
 	"$ach" rm "$p-moed"
-lib_case info_near lib_says 1 '' \
+lib_case info_near lib_says 111 '' \
 	"ach info: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
 	"$ach" info "$p-moed"
 prefixed() { # ach takes full names: it proposes the one of the robot with that prefix
 	"$ach" mk "$p-two-waist-state"
-	lib_says 1 '' "ach echo: waist-state-$p: no such channel (ach ls lists those there are)" \
+	lib_says 111 '' "ach echo: waist-state-$p: no such channel (ach ls lists those there are)" \
 		"$ach" echo "waist-state-$p"
-	lib_says 1 '' "ach echo: two-waist-state: no such channel; did you mean $p-two-waist-state? (ach ls lists \
+	lib_says 111 '' "ach echo: two-waist-state: no such channel; did you mean $p-two-waist-state? (ach ls lists \
 those there are)" "$ach" echo two-waist-state
 	"$ach" mk "$p-one-waist-state"
-	lib_says 1 '' "ach echo: waist-state: no such channel; did you mean $p-one-waist-state? (ach ls lists those \
+	lib_says 111 '' "ach echo: waist-state: no such channel; did you mean $p-one-waist-state? (ach ls lists those \
 there are)" env ENDPLATE_PREFIX="$p-one-" "$ach" echo waist-state
 	"$ach" rm "$p-one-waist-state" "$p-two-waist-state"
 }
@@ -203,7 +203,7 @@ other_folder() { # ACH_DIR of the robot is not that of the user
 	printf 'name bench\nprefix \nchannels %s\nend\n' "$lib_folder/channels" >"$lib_folder/run/robot"
 	chmod 600 "$lib_folder/run/robot"
 	ACH_DIR=$lib_folder/channels "$ach" mk "$p-hip-state"
-	lib_says 1 '' "ach echo: $p-hip-state: no such channel; the robot has its channels in another folder: \
+	lib_says 111 '' "ach echo: $p-hip-state: no such channel; the robot has its channels in another folder: \
 ACH_DIR=$lib_folder/channels ach echo $p-hip-state" env ENDPLATE_RUN="$lib_folder/run" "$ach" echo "$p-hip-state"
 }
 lib_case echo_other_folder other_folder
@@ -215,28 +215,28 @@ lib_case chmod_memory [ "$(mode_of "$p-a")" = "0640:$(id -gn)" ]
 lib_case chmod_plate [ "$(stat -c %a "/dev/shm/achshm-$p-a")" = 640 ]
 lib_case chmod_several lib_says 0 "$p-a: 0600
 $p-imu: 0600" '' "$ach" chmod -v 600 "$p-a" "$p-imu"
-lib_case chmod_bad lib_says 2 '' 'ach chmod: "1777" is not a mode in octal, 0 to 0777, such as 640' \
+lib_case chmod_bad lib_says 100 '' 'ach chmod: "1777" is not a mode in octal, 0 to 0777, such as 640' \
 	"$ach" chmod 1777 "$p-a"
-lib_case chmod_symbolic lib_says 2 '' 'ach chmod: "u+w" is not a mode in octal, 0 to 0777, such as 640' \
+lib_case chmod_symbolic lib_says 100 '' 'ach chmod: "u+w" is not a mode in octal, 0 to 0777, such as 640' \
 	"$ach" chmod u+w "$p-a"
-lib_case chmod_missing lib_matches 2 'ach chmod: MODE NAME... is missing *' "$ach" chmod 600
+lib_case chmod_missing lib_matches 100 'ach chmod: MODE NAME... is missing *' "$ach" chmod 600
 
 # ---- the original's spellings ----
 
 lib_case old_create lib_says 0 '' '' "$ach" -C "$p-old" -m 7 -n 80 -o 660
 lib_case old_created [ "$(field "$p-old" count) $(field "$p-old" size) $(field "$p-old" mode)" = '7 80 0660' ]
-lib_case old_exists lib_says 1 '' "ach mk: $p-old: exists already (-1 accepts that, -t replaces it)" "$ach" -C "$p-old"
+lib_case old_exists lib_says 111 '' "ach mk: $p-old: exists already (-1 accepts that, -t replaces it)" "$ach" -C "$p-old"
 lib_case old_once lib_says 0 '' '' "$ach" -1C "$p-old"
 lib_case old_truncate lib_says 0 '' '' "$ach" -m 8 -t -C "$p-old"
 lib_case old_truncated [ "$(field "$p-old" count) $(field "$p-old" size)" = '8 512' ]
 lib_case old_file lib_says 0 "/dev/shm/achshm-$p-old" '' "$ach" -F "$p-old"
 lib_case old_dump [ "$("$ach" -D "$p-old" 2>/dev/null)" = "$("$ach" dump "$p-old")" ]
 lib_case old_before lib_says 0 "$p-old: 3 messages of 512 bytes" '' "$ach" -v -t -m 3 mk "$p-old"
-lib_case old_two lib_says 2 '' 'ach: one command at a time (ach help lists the commands)' "$ach" -U "$p-old" -D "$p-old"
+lib_case old_two lib_says 100 '' 'ach: one command at a time (ach help lists the commands)' "$ach" -U "$p-old" -D "$p-old"
 lib_case old_kept [ -e "/dev/shm/achshm-$p-old" ]
 lib_case old_unlink lib_says 0 '' '' "$ach" -U "$p-old"
 lib_case old_unlinked lib_not [ -e "/dev/shm/achshm-$p-old" ]
-lib_case old_none lib_says 2 '' 'ach: what to do is missing (ach help lists the commands)' "$ach" -m 3
+lib_case old_none lib_says 100 '' 'ach: what to do is missing (ach help lists the commands)' "$ach" -m 3
 for name in create make MK Make CREATE; do
 	lib_case "old_$name" lib_says 0 "$p-old: 7 messages of 512 bytes" '' "$ach" "$name" -v -m 7 "$p-old"
 	lib_case "old_${name}_made" [ "$(field "$p-old" count)" = 7 ]
@@ -269,12 +269,12 @@ lib_case mk_once_no_mode_kept [ "$(field "$p-old" mode)" = 0640 ]
 for letter in m n; do
 	for zero in 0 -1; do
 		refused="ach mk: -$letter: $zero is below the minimum 1*"
-		lib_case "mk_-${letter}_$zero" lib_matches 2 "$refused" "$ach" mk "-$letter" "$zero" "$p-zero0"
-		lib_case "old_-${letter}_$zero" lib_matches 2 "$refused" "$ach" -C "$p-zero0" "-$letter" "$zero"
+		lib_case "mk_-${letter}_$zero" lib_matches 100 "$refused" "$ach" mk "-$letter" "$zero" "$p-zero0"
+		lib_case "old_-${letter}_$zero" lib_matches 100 "$refused" "$ach" -C "$p-zero0" "-$letter" "$zero"
 	done
 done
 lib_case mk_zero_none lib_not [ -e "/dev/shm/achshm-$p-zero0" ]
-lib_case old_unknown lib_says 2 '' 'ach mk: -Z: unknown option (ach mk --help lists them)' "$ach" -Z -C "$p-a"
+lib_case old_unknown lib_says 100 '' 'ach mk: -Z: unknown option (ach mk --help lists them)' "$ach" -Z -C "$p-a"
 
 # ---- dump ----
 
@@ -290,7 +290,7 @@ retained: 32 bytes
 newest:   6
 *
 writer:   *' dumped "$p-dump"
-lib_case dump_none lib_says 1 '' "ach dump: $p-frobnicate: no such channel (ach ls lists those there are)" \
+lib_case dump_none lib_says 111 '' "ach dump: $p-frobnicate: no such channel (ach ls lists those there are)" \
 	"$ach" dump "$p-frobnicate"
 
 # ---- ls and info ----
@@ -334,10 +334,10 @@ lib_case info_empty_json lib_says 0 "{\"name\":\"$p-a\",\"count\":16,\"size\":51
 \"last_seq\":0,\"age_ns\":null,\"rate_hz\":0,\"writer_pid\":null}" '' "$ach" info "$p-a" --json --for 1ms
 lib_case info_foreign_json lib_says 0 "{\"name\":\"$p-foreign\",\"count\":4,\"size\":8,\"mode\":\"0644\",\"type\":null,\
 \"last_seq\":9,\"age_ns\":null,\"rate_hz\":null,\"writer_pid\":$foreign_writer}" '' info "$p-foreign" --json
-lib_case info_zero lib_says 1 '' "ach info: /dev/shm/achshm-$p-zero is not a channel, or not a whole one" info "$p-zero"
-lib_case info_corrupt lib_says 1 '' "ach info: $p-corrupt: corrupt: an index entry is not sound" info "$p-corrupt"
-lib_case info_two lib_matches 2 'ach info: * one argument too many' "$ach" info "$p-a" "$p-imu"
-lib_case info_for lib_says 2 '' 'ach info: --for: "long" is not a duration such as 5ms' "$ach" info "$p-a" --for long
+lib_case info_zero lib_says 111 '' "ach info: /dev/shm/achshm-$p-zero is not a channel, or not a whole one" info "$p-zero"
+lib_case info_corrupt lib_says 111 '' "ach info: $p-corrupt: corrupt: an index entry is not sound" info "$p-corrupt"
+lib_case info_two lib_matches 100 'ach info: * one argument too many' "$ach" info "$p-a" "$p-imu"
+lib_case info_for lib_says 100 '' 'ach info: --for: "long" is not a duration such as 5ms' "$ach" info "$p-a" --for long
 
 # What is stable of the table: blanks folded.
 fold() { "$@" | tr -s ' ' | sed 's/ $//'; }
@@ -357,9 +357,9 @@ aligned() { # every line of the table of good channels has its last column at th
 }
 lib_case ls_aligned aligned
 lib_case ls_plain lib_not grep -q $'\033' <("$ach" ls --for 0 "$p-*")
-lib_case ls_none lib_says 1 '' "ach ls: $p-nil*: no channel of that name" "$ach" ls --for 0 "$p-nil*"
-lib_case ls_none_json lib_says 1 '[]' "ach ls: $p-nil*: no channel of that name" "$ach" ls --json --for 0 "$p-nil*"
-lib_case ls_one_none lib_matches 1 "*: no channel of that name*$p-a *" "$ach" ls --for 0 "$p-nil" "$p-a"
+lib_case ls_none lib_says 111 '' "ach ls: $p-nil*: no channel of that name" "$ach" ls --for 0 "$p-nil*"
+lib_case ls_none_json lib_says 111 '[]' "ach ls: $p-nil*: no channel of that name" "$ach" ls --json --for 0 "$p-nil*"
+lib_case ls_one_none lib_matches 111 "*: no channel of that name*$p-a *" "$ach" ls --for 0 "$p-nil" "$p-a"
 lib_case ls_json lib_says 0 "[{\"name\":\"$p-corrupt\",\"mode\":\"0644\",\
 \"error\":\"corrupt: an index entry is not sound\"},
  {\"name\":\"$p-foreign\",\"count\":4,\"size\":8,\"mode\":\"0644\",\"type\":null,\"last_seq\":9,\"age_ns\":null,\
@@ -418,12 +418,12 @@ lib_case waiting_no_more lib_not waited_for
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 	refused="permission denied: the channel is 0640 $me"
-	lib_case stranger_info lib_says 1 '' "ach info: $p-imu: $refused" stranger "$ach" info "$p-imu"
-	lib_case stranger_dump lib_says 1 '' "ach dump: $p-imu: $refused" stranger "$ach" dump "$p-imu"
-	lib_case stranger_rm lib_says 1 '' "ach rm: $p-imu: $refused" stranger "$ach" rm "$p-imu"
-	lib_case stranger_chmod lib_says 1 '' "ach chmod: $p-a: permission denied: the channel is 0644 $me" \
+	lib_case stranger_info lib_says 111 '' "ach info: $p-imu: $refused" stranger "$ach" info "$p-imu"
+	lib_case stranger_dump lib_says 111 '' "ach dump: $p-imu: $refused" stranger "$ach" dump "$p-imu"
+	lib_case stranger_rm lib_says 111 '' "ach rm: $p-imu: $refused" stranger "$ach" rm "$p-imu"
+	lib_case stranger_chmod lib_says 111 '' "ach chmod: $p-a: permission denied: the channel is 0644 $me" \
 		stranger "$ach" chmod 666 "$p-a"
-	lib_case stranger_mk lib_says 1 '' "ach mk: $p-g: you may not make a channel of group root" \
+	lib_case stranger_mk lib_says 111 '' "ach mk: $p-g: you may not make a channel of group root" \
 		stranger "$ach" mk "$p-g" --group root
 	lib_case stranger_reads lib_matches 0 $'*\nyou may   read' stranger "$ach" info --for 0 "$p-a"
 	client_start put "$p-a" 1000000 20 hello

@@ -77,8 +77,8 @@ done
 lib_case "killed and made whole" killed
 lib_case "played" played
 lib_case "a bus beside a channel" bus
-lib_case "an existing file" lib_says 1 '' "ach convert: $work/lz4.mcap: exists already (--force replaces it)" \
+lib_case "an existing file" lib_says 111 '' "ach convert: $work/lz4.mcap: exists already (--force replaces it)" \
 	"$ach" convert "$work/again.rec" "$work/lz4.mcap"
-lib_case "repair writes MCAP" lib_says 2 '' "ach convert: x.rec: --repair writes MCAP: give OUT the suffix .mcap" \
+lib_case "repair writes MCAP" lib_says 100 '' "ach convert: x.rec: --repair writes MCAP: give OUT the suffix .mcap" \
 	"$ach" convert --repair "$work/lz4.mcap" x.rec
 lib_end

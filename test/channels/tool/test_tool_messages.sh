@@ -284,7 +284,7 @@ test_put_keeps_what_the_input_says() {
 	same '0 12 - 0 5 6 0' "$(json "$name-said-ref" "$all")"
 	"$ach" put "$name-said-ref" --json "$said" --valid 1 # the line wins
 	same True "$(json "$name-said-ref" 'm["header"]["valid_until_ns"] > 1000000')"
-	refuses 1 "ach put: imu of version 99; this program knows version $(of imu version)" \
+	refuses 111 "ach put: imu of version 99; this program knows version $(of imu version)" \
 		"$ach" put "$name-said-state" --type imu --json '{"header":{"version":99}}'
 }
 
@@ -320,7 +320,7 @@ test_put_knows_the_type() {
 	same estop "$(json "$name-estop-b" 'm["type"]')"
 	same clock "$(json "$name-clock" 'm["type"]')"
 	make_channel any imu # which has the size of another type
-	refuses 1 "ach put: $name-any: the type of the message is unknown; give it, such as --type joint-ref" \
+	refuses 111 "ach put: $name-any: the type of the message is unknown; give it, such as --type joint-ref" \
 		"$ach" put "$name-any" --json '{}'
 	"$ach" put "$name-any" --json '{"type":"imu"}'
 	"$ach" put "$name-any" --json '{"samples":3}' # as the one before
@@ -328,7 +328,7 @@ test_put_knows_the_type() {
 	make_channel size gripper-ref
 	"$ach" put "$name-size" --json '{}' # no other type is as long
 	same gripper-ref "$(json "$name-size" 'm["type"]')"
-	refuses 1 'ach put: is a message of type imu; expected battery' \
+	refuses 111 'ach put: is a message of type imu; expected battery' \
 		"$ach" put "$name-any" --type battery --json '{"type":"imu"}'
 }
 
@@ -358,40 +358,40 @@ test_put_refuses_in_one_line() {
 	make_channel bad imu
 	make_channel small gripper-ref
 	local c=$name-bad
-	refuses 1 "ach put: $name-no-ref: no such channel; make it with: ach mk $name-no-ref --type joint-ref" \
+	refuses 111 "ach put: $name-no-ref: no such channel; make it with: ach mk $name-no-ref --type joint-ref" \
 		"$ach" put "$name-no-ref" --json '{}'
-	refuses 1 "ach put: $name-no: no such channel; make it with: ach mk $name-no --type imu" \
+	refuses 111 "ach put: $name-no: no such channel; make it with: ach mk $name-no --type imu" \
 		"$ach" put "$name-no" --type imu --json '{}'
-	refuses 1 "ach put: $name-no: no such channel; make it with: ach mk $name-no" "$ach" put "$name-no" --hex 00
+	refuses 111 "ach put: $name-no: no such channel; make it with: ach mk $name-no" "$ach" put "$name-no" --hex 00
 	test ! -e "/dev/shm/achshm-$name-no"
-	refuses 1 'ach put: imu has no field x' "$ach" put "$c" --type imu --json '{"x":1}'
-	refuses 1 'ach put: acceleration: is a list of at most 3' \
+	refuses 111 'ach put: imu has no field x' "$ach" put "$c" --type imu --json '{"x":1}'
+	refuses 111 'ach put: acceleration: is a list of at most 3' \
 		"$ach" put "$c" --type imu --json '{"acceleration":[1,2,3,4]}'
-	refuses 1 'ach put: samples: "-1" is not a whole number of 32 bits' \
+	refuses 111 'ach put: samples: "-1" is not a whole number of 32 bits' \
 		"$ach" put "$c" --type imu --json '{"samples":-1}'
-	refuses 1 'ach put: "what" is not field = value' "$ach" put "$c" --type imu --text what
-	refuses 1 'ach put: --hex: "ABC" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ABC
-	refuses 1 'ach put: --hex: "0g" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex 0g
-	refuses 1 'ach put: --hex: "" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ''
-	refuses 1 "ach put: --type: \"imo\" is not a type of message; did you mean imu?" \
+	refuses 111 'ach put: "what" is not field = value' "$ach" put "$c" --type imu --text what
+	refuses 111 'ach put: --hex: "ABC" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ABC
+	refuses 111 'ach put: --hex: "0g" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex 0g
+	refuses 111 'ach put: --hex: "" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ''
+	refuses 111 "ach put: --type: \"imo\" is not a type of message; did you mean imu?" \
 		"$ach" put "$c" --type imo --json '{}'
-	refuses 1 "ach put: type: \"imo\" is not a type of message; did you mean imu?" \
+	refuses 111 "ach put: type: \"imo\" is not a type of message; did you mean imu?" \
 		"$ach" put "$c" --json '{"type":"imo"}'
 	"$ach" mk -m 1 -n 100 "$name-tiny" >/dev/null
-	refuses 1 "ach put: $name-tiny: the message has $(of imu size) bytes, but the channel has room for 100" \
+	refuses 111 "ach put: $name-tiny: the message has $(of imu size) bytes, but the channel has room for 100" \
 		"$ach" put "$name-tiny" --type imu --json '{}'
-	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c"
-	refuses 2 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c" --json '{}' --hex 00
-	refuses 2 'ach put: --for: how often? say --hz, too' "$ach" put "$c" --type imu --json '{}' --for 1
-	refuses 2 'ach put: --valid: "soon" is not a duration such as 5ms' \
+	refuses 100 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c"
+	refuses 100 'ach put: say what to publish: one of --json, --text and --hex' "$ach" put "$c" --json '{}' --hex 00
+	refuses 100 'ach put: --for: how often? say --hz, too' "$ach" put "$c" --type imu --json '{}' --for 1
+	refuses 100 'ach put: --valid: "soon" is not a duration such as 5ms' \
 		"$ach" put "$c" --type imu --json '{}' --valid soon
-	refuses 2 'ach put: --valid: -5 is below the minimum 1ns' "$ach" put "$c" --type imu --json '{}' --valid -5
+	refuses 100 'ach put: --valid: -5 is below the minimum 1ns' "$ach" put "$c" --type imu --json '{}' --valid -5
 	# Nothing of all this was put.
-	refuses 1 "ach echo: $c: no message yet (--follow waits for the first)" "$ach" echo "$c"
+	refuses 111 "ach echo: $c: no message yet (--follow waits for the first)" "$ach" echo "$c"
 	for text in '{' '[1]' '"x"' '' '{"samples":1}}'; do
 		local status=0
 		"$ach" put "$c" --type imu --json "$text" >"$tmp/bad.out" 2>"$tmp/bad.err" || status=$?
-		same "1 1 $text" "$status $(wc -l <"$tmp/bad.err") $text"
+		same "111 1 $text" "$status $(wc -l <"$tmp/bad.err") $text"
 		grep -q '^ach put: ' "$tmp/bad.err"
 	done
 }
@@ -401,11 +401,11 @@ test_put_never_makes_up_a_position() {
 	make_channel gap-ref joint-ref
 	local c=$name-gap-ref
 	"$ach" put "$name-gap-state" --json '{"header":{"incarnation":5}}'
-	refuses 1 'ach put: mode[0] is position, but there is no position' \
+	refuses 111 'ach put: mode[0] is position, but there is no position' \
 		"$ach" put "$c" --json '{"mode":["position"]}' --valid 20
-	refuses 1 'ach put: position has length 1, but mode has length 3' \
+	refuses 111 'ach put: position has length 1, but mode has length 3' \
 		"$ach" put "$c" --json '{"mode":["position","position","position"],"position":[1]}'
-	refuses 1 "ach echo: $c: no message yet (--follow waits for the first)" "$ach" echo "$c"
+	refuses 111 "ach echo: $c: no message yet (--follow waits for the first)" "$ach" echo "$c"
 	"$ach" put "$c" --json '{"mode":["position"],"position":[1]}'
 	same '[1] [0] [0]' "$(json "$c" 'm["position"], m["velocity"], m["current"]' | tr -d '(),')"
 	make_channel gap-grip gripper-ref
@@ -425,7 +425,7 @@ test_put_takes_paths_in_json() {
 		"header.t_publish_ns":2}'
 	same '7 9 1 2' "$(json "$c" '" ".join(str(m["header"][k]) for k in (
 		"for_incarnation", "sequence", "t_sample_ns", "t_publish_ns"))')"
-	refuses 1 'ach put: joint-ref has no field header.for_incarnatio; did you mean header.for_incarnation?' \
+	refuses 111 'ach put: joint-ref has no field header.for_incarnatio; did you mean header.for_incarnation?' \
 		"$ach" put "$c" --json '{"header.for_incarnatio":7}'
 }
 
@@ -433,34 +433,34 @@ test_put_is_not_misled_by_a_message_of_another_type() {
 	make_channel odd-ref joint-ref
 	local c=$name-odd-ref line
 	line="ach put: $c is for joint-ref, and this is a message of type estop; --type estop puts it all the same"
-	refuses 1 "$line" "$ach" put "$c" --json '{"type":"estop","header":{"for_incarnation":1}}'
+	refuses 111 "$line" "$ach" put "$c" --json '{"type":"estop","header":{"for_incarnation":1}}'
 	"$ach" put "$c" --type estop --json '{"header":{"for_incarnation":1}}'
 	"$ach" put "$c" --json '{"header":{"for_incarnation":1},"mode":["none"]}'
 	same joint-ref "$(json "$c" 'm["type"]')"
-	refuses 1 'ach put: joint-ref has no field x' "$ach" put "$c" --json '{"x":1}'
+	refuses 111 'ach put: joint-ref has no field x' "$ach" put "$c" --json '{"x":1}'
 	# By its name.
 	make_channel odd-req clock
 	line="ach put: $name-odd-req is for request, and this is a message of type clock"
-	refuses 1 "$line; --type clock puts it all the same" "$ach" put "$name-odd-req" --json '{"type":"clock"}'
+	refuses 111 "$line; --type clock puts it all the same" "$ach" put "$name-odd-req" --json '{"type":"clock"}'
 	# Made for imu, or for another type of that size: the messages in it tell, if they can be meant.
 	make_channel odd imu
 	line="ach put: $name-odd is for imu or gripper-state, and this is a message of type estop"
-	refuses 1 "$line; --type estop puts it all the same" "$ach" put "$name-odd" --json '{"type":"estop"}'
+	refuses 111 "$line; --type estop puts it all the same" "$ach" put "$name-odd" --json '{"type":"estop"}'
 	"$ach" put "$name-odd" --type estop --json '{}'
-	refuses 1 "ach put: $name-odd: the type of the message is unknown; give it, such as --type joint-ref" \
+	refuses 111 "ach put: $name-odd: the type of the message is unknown; give it, such as --type joint-ref" \
 		"$ach" put "$name-odd" --json '{}'
 	"$ach" put "$name-odd" --json '{"type":"imu"}'
 	line="ach put: $name-odd is for imu, and this is a message of type gripper-state"
-	refuses 1 "$line; --type gripper-state puts it all the same" \
+	refuses 111 "$line; --type gripper-state puts it all the same" \
 		"$ach" put "$name-odd" --json '{"type":"gripper-state"}'
 	# Made for nothing in particular: the newest message tells.
 	make_channel odd-any
 	"$ach" put "$name-odd-any" --json '{"type":"estop"}'
 	line="ach put: $name-odd-any is for estop, and this is a message of type imu"
-	refuses 1 "$line; --type imu puts it all the same" "$ach" put "$name-odd-any" --json '{"type":"imu"}'
+	refuses 111 "$line; --type imu puts it all the same" "$ach" put "$name-odd-any" --json '{"type":"imu"}'
 	line="ach put: estop has no field mode (the newest message in $name-odd-any is of type estop;"
-	refuses 1 "$line --type gives another)" "$ach" put "$name-odd-any" --json '{"mode":["none"]}'
-	refuses 1 'ach put: estop has no field mode' "$ach" put "$name-odd-any" --json '{"type":"estop","mode":[]}'
+	refuses 111 "$line --type gives another)" "$ach" put "$name-odd-any" --json '{"mode":["none"]}'
+	refuses 111 'ach put: estop has no field mode' "$ach" put "$name-odd-any" --json '{"type":"estop","mode":[]}'
 	"$ach" put "$name-odd-any" --type imu --json '{}'
 	"$ach" put "$name-odd-any" --json '{"samples":3}'
 	same 3 "$(json "$name-odd-any" 'm["samples"]')"
@@ -516,7 +516,7 @@ test_put_stream_names_bad_lines_and_goes_on() {
 	printf '%s\n' '{"samples":1}' '{"sample":2}' '{' '{"samples":3}' '{"type":"estop"}' 'a\0b' '{"samples":4}' |
 		sed 's/\\0/\x00/' >"$tmp/badline"
 	"$ach" put "$c" --type imu --json - <"$tmp/badline" 2>"$tmp/badline.err" || status=$?
-	same 1 "$status"
+	same 111 "$status"
 	same 'ach put: line 2: imu has no field sample; did you mean samples?' "$(sed -n 1p "$tmp/badline.err")"
 	same 'ach put: line 3: JSON:' "$(sed -n '2s/\(JSON:\).*/\1/p' "$tmp/badline.err")"
 	same 'ach put: line 5: is a message of type estop; expected imu' "$(sed -n 3p "$tmp/badline.err")"
@@ -526,14 +526,14 @@ test_put_stream_names_bad_lines_and_goes_on() {
 	# A flood of them does not flood the terminal.
 	status=0
 	yes '{"x":1}' | head -n 300 | "$ach" put "$c" --type imu --json - 2>"$tmp/badline.err" || status=$?
-	same '1 11 ach put: 300 lines were refused' \
+	same '111 11 ach put: 300 lines were refused' \
 		"$status $(wc -l <"$tmp/badline.err") $(tail -n 1 "$tmp/badline.err")"
-	refuses 1 'ach put: no message on standard input' "$ach" put "$c" --type imu --json -
-	refuses 2 'ach put: --hz repeats one message; --json - publishes each line as it comes' \
+	refuses 111 'ach put: no message on standard input' "$ach" put "$c" --type imu --json -
+	refuses 100 'ach put: --hz repeats one message; --json - publishes each line as it comes' \
 		"$ach" put "$c" --json - --hz 5
 	status=0
 	yes x | tr -d '\n' | head -c 2000000 | "$ach" put "$c" --json - 2>"$tmp/badline.err" || status=$?
-	same '1 ach put: line 1 is longer than 1048575 bytes' "$status $(cat "$tmp/badline.err")"
+	same '111 ach put: line 1 is longer than 1048575 bytes' "$status $(cat "$tmp/badline.err")"
 }
 
 # The type that the channel is for, said by the first line, or by each.
@@ -567,7 +567,7 @@ test_put_stream_ends_on_sigterm_or_when_the_channel_is_removed() {
 	done
 	wait "$put_pid" || status=$?
 	exec 7>&-
-	same "1 ach put: $name-streams was removed" "$status $(cat "$tmp/streams.err")"
+	same "111 ach put: $name-streams was removed" "$status $(cat "$tmp/streams.err")"
 }
 
 test_json_keeps_nan_and_infinity() {
@@ -624,8 +624,8 @@ test_types_lists_types_and_fields() {
 	grep -qxE ' +[0-9]+ word  common.bus\[\].state  absent, stopped, .*bus-off' "$tmp/types"
 	same '["reply"]' "$("$ach" types --json reply |
 		python3 -c 'import json, sys; print(json.dumps([t["name"] for t in json.load(sys.stdin)["types"]]))')"
-	refuses 1 'ach types: "imo" is not a type of message; did you mean imu?' "$ach" types imo
-	refuses 1 'ach types: "what" is not a type of message; there are '"${types// /, }" "$ach" types what
+	refuses 111 'ach types: "imo" is not a type of message; did you mean imu?' "$ach" types imo
+	refuses 111 'ach types: "what" is not a type of message; there are '"${types// /, }" "$ach" types what
 }
 
 # ---- hz ----
@@ -705,10 +705,10 @@ test_hz_ends() {
 	kill -INT "$pid"
 	wait "$pid"
 	same 2 "$(wc -l <"$tmp/hze.out")"
-	refuses 1 "ach hz: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
+	refuses 111 "ach hz: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
 		"$ach" hz "$name-0-no-such-thing"
-	refuses 2 'ach hz: --for: "long" is not a duration such as 5ms' "$ach" hz --for long "$name-hze"
-	refuses 2 'ach hz: CHANNEL... is missing (ach hz --help says more)' "$ach" hz
+	refuses 100 'ach hz: --for: "long" is not a duration such as 5ms' "$ach" hz --for long "$name-hze"
+	refuses 100 'ach hz: CHANNEL... is missing (ach hz --help says more)' "$ach" hz
 }
 
 # ---- plot ----
@@ -741,16 +741,16 @@ test_plot_refuses_in_one_line() {
 	local c=$name-plotr
 	"$ach" put "$c" --type imu --json '{}'
 	"$ach" put "$name-plotx" --hex 00
-	refuses 1 "ach plot: $c: imu has no field nix (ach echo --last $c shows all)" "$ach" plot "$c" nix
-	refuses 1 "ach plot: $c: header is not a number, so there is nothing to draw" "$ach" plot "$c" header
+	refuses 111 "ach plot: $c: imu has no field nix (ach echo --last $c shows all)" "$ach" plot "$c" nix
+	refuses 111 "ach plot: $c: header is not a number, so there is nothing to draw" "$ach" plot "$c" header
 	local why="1 bytes are not an Endplate message; only messages of Endplate's have fields"
-	refuses 1 "ach plot: $name-plotx: $why" "$ach" plot "$name-plotx" x
-	refuses 1 "ach plot: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
+	refuses 111 "ach plot: $name-plotx: $why" "$ach" plot "$name-plotx" x
+	refuses 111 "ach plot: $name-0-no-such-thing: no such channel (ach ls lists those there are)" \
 		"$ach" plot "$name-0-no-such-thing" x
-	refuses 2 'ach plot: CHANNEL FIELD... is missing (ach plot --help says more)' "$ach" plot "$c"
+	refuses 100 'ach plot: CHANNEL FIELD... is missing (ach plot --help says more)' "$ach" plot "$c"
 	make_channel plotm joint-state
 	"$ach" put "$name-plotm" --json "{\"position\":[$(seq -s, 17)]}"
-	refuses 1 'ach plot: more than 16 curves; name single elements, such as position[0]' \
+	refuses 111 'ach plot: more than 16 curves; name single elements, such as position[0]' \
 		"$ach" plot "$name-plotm" position
 }
 

@@ -34,7 +34,7 @@ messages() { # NAME: put into it; 0 also if it is not there
 	"$ach" info "$p$1" --json --for 0 2>/dev/null | grep -oE '"last_seq":[0-9]+' | grep -oE '[0-9]+' || echo 0
 }
 refused() { # NAME BY
-	lib_says 1 '' "ach play: $p$1: a live robot listens to it (see ach info $p$2); --map $p$1=NAME plays it under \
+	lib_says 111 '' "ach play: $p$1: a live robot listens to it (see ach info $p$2); --map $p$1=NAME plays it under \
 another name, --force plays it all the same" "$ach" play "$tmp/$1" && [ "$(messages "$1")" = 0 ]
 }
 played() { # NAME [OPTION...]
@@ -117,7 +117,7 @@ test_a_state_that_cannot_be_read_is_live() {
 	"$ach" chmod 600 "${p}waist-state"
 	chmod 755 "$tmp"
 	cp "$ach" "$tmp/ach"
-	lib_matches 1 "ach play: ${p}waist-ref: a live robot listens to it *" \
+	lib_matches 111 "ach play: ${p}waist-ref: a live robot listens to it *" \
 		setpriv --reuid 4711 --regid 4711 --clear-groups "$tmp/ach" play "$tmp/waist-ref"
 	forget waist-state
 }
@@ -134,7 +134,7 @@ test_refused_before_anything_is_done() {
 		recording(path, channel(0, f"{prefix}first".encode(), 8, 100, 0),
 		          channel(1, f"{prefix}waist-ref".encode(), 8, 100, 0), record(3, 0, 2000, 1, b"hello"))
 	END
-	lib_matches 1 "ach play: ${p}waist-ref: a live robot listens to it *" "$ach" play "$tmp/both"
+	lib_matches 111 "ach play: ${p}waist-ref: a live robot listens to it *" "$ach" play "$tmp/both"
 	[ ! -e "/dev/shm/achshm-${p}first" ]
 	forget waist-state
 }

@@ -195,7 +195,7 @@ given_up() {
 	"$feed" --quiet "$name-a" 2000 8000
 	kill -INT "$pid"
 	until_true grep -q "is slow; ^C gives up" "$work/err"
-	end 1
+	end 111
 	grep -q "$work/fifo: given up; what is written can be played" "$work/err"
 	exec 9>&-
 	rm_channels a
@@ -217,7 +217,7 @@ fills() { # FILE EXPECTED
 	until_true test -s "$1"
 	"$feed" "$name-a" 2000 >"$work/fed"
 	wait "$pid" || r=$?
-	[ $r -eq 1 ]
+	[ $r -eq 111 ]
 	grep -qx "ach record: $1: $2; what is written can be played" "$work/err"
 	"$dump" "$1" >"$work/got"
 	head -n "$(wc -l <"$work/got")" "$work/fed" | cmp - "$work/got"

@@ -40,8 +40,8 @@ test_echo_chooses() {
 	lib_says 0 "$(tail -n 2 <<<"$all")" '' "$ach" echo --json --count 2 "$tmp/three"
 	cd "$tmp"
 	lib_says 0 "$all" '' "$ach" echo --json three # no channel has that name
-	lib_says 1 '' "ach echo: three: no message of that channel" "$ach" echo --only nope three
-	lib_says 1 '' "ach echo: three: --follow is for channels, and this is a recording" "$ach" echo --follow three
+	lib_says 111 '' "ach echo: three: no message of that channel" "$ach" echo --only nope three
+	lib_says 111 '' "ach echo: three: --follow is for channels, and this is a recording" "$ach" echo --follow three
 }
 
 test_echo_shows_messages() {
@@ -78,7 +78,7 @@ print([t["version"] for t in json.load(sys.stdin)["types"] if t["name"] == "imu"
 	recorded old 'channel(0, name + b"-old", 4, 80, 3)' 'record(3, 0, 1, 7, imu(1))'
 	"$ach" echo "$tmp/old" | grep -qx "# $name-old 7: $why"
 	"$ach" echo --json "$tmp/old" | grep -qF "\"message\":{\"refused\":\"$why\",\"hex\":\"03000000"
-	lib_says 1 '' "ach play: $name-old: message 7: $why" "$ach" play "$tmp/old"
+	lib_says 111 '' "ach play: $name-old: message 7: $why" "$ach" play "$tmp/old"
 	[ -z "$("$ach" echo --json "$name-old")" ]
 	# another program's message, of which the first bytes look like ours
 	recorded other 'channel(0, name + b"-other", 4, 80, 0)' 'record(3, 0, 1, 7, imu(1) + b"x")'
