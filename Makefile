@@ -36,6 +36,8 @@ BINDIR = $(PREFIX)/bin
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man
+HEADERSDIR = $(INCLUDEDIR)/endplate
+KITDIR = $(PREFIX)/share/endplate/driver
 # Where Debian's python3 looks.
 PYTHONDIR = $(PREFIX)/lib/python$(if $(filter /usr,$(PREFIX)),3,$(PYTHON_VERSION))/dist-packages
 PYTHON_VERSION = $(shell /usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -52,7 +54,7 @@ LIBENDPLATE_SO = $(BUILD)/libendplate.so.$(ENDPLATE_VERSION)
 # ---- what there is ----
 
 # A device has a folder of its own.  No device sees another, so that their order is of no importance.
-DEVICES := $(sort $(filter-out $(addprefix daemons/,drv drvhost clock balance demo robotsim),\
+DEVICES := $(sort $(filter-out $(addprefix daemons/,drv drvhost kit clock balance demo robotsim),\
 	$(patsubst %/,%,$(wildcard daemons/*/))))
 # The ladder: each folder is a library, and uses those above it in this list only.  NAME.c with a main is the program
 # NAME.
@@ -90,9 +92,25 @@ OBJECT_MAINS := $(shell grep -l '^DRV_OBJECT\>' $(SOURCES) /dev/null)
 DRIVER_OBJECTS = $(patsubst %.c,$(BUILD)/%.so,$(notdir $(OBJECT_MAINS)))
 # The files in the folder of a driver.
 driver_parts = $(call object,$(dir $(filter %/$(1).c,$(OBJECT_MAINS)))*.c)
-# All that a driver may call.
-HOST_LIBS = $(call library,daemons/drv can/bus can/slots can/canopen can/log channels/ach channels/msg channels/clock \
-	channels/port channels/estop config/%)
+# All that a driver may call, and all that a simulated device may; as one library each for those outside the tree.
+HOST_ROOMS = $(filter daemons/drv can/bus can/slots can/canopen can/log channels/ach channels/msg channels/clock \
+	channels/port channels/estop config/%,$(LADDER))
+HOST_LIBS = $(call library,$(HOST_ROOMS))
+SIM_ROOMS = $(filter daemons/robotsim can/bus channels/ach channels/msg channels/clock channels/port config/%,$(LADDER))
+SIM_HOST_LIBS = $(call library,$(SIM_ROOMS))
+LIBDRIVER = $(BUILD)/libendplate-driver.a
+LIBSIM = $(BUILD)/libendplate-sim.a
+# What a driver or a simulated device includes, with all that these include.
+KIT_INCLUDES = $(addsuffix .h,config/base/base config/settings/settings channels/msg/msg channels/clock/vt_clock \
+	can/bus/frame_text $(addprefix can/canopen/,cia402 eds emcy nmt pdo sdo) \
+	$(addprefix daemons/drv/,drv drv_missed drv_output drv_unheard mounting mounting_settings refmux) \
+	$(addprefix daemons/robotsim/,body joint sim_base sim_random))
+KIT_HEADERS = $(filter %.h,$(shell $(CC) $(ALL_CFLAGS) $(addprefix -include ,$(KIT_INCLUDES)) -MM -x c /dev/null))
+# The files of a new driver, laid out as here: daemons/kit/endplate-new-driver.
+KIT_FILES = $(wildcard daemons/example/*.* daemons/kit/*.mk test/lib/unity/unity.h test/lib/device.sh \
+	test/lib/testcase.[ch] test/scripts/lib.sh test/daemons/drv/page_lib.[ch]) \
+	$(addprefix test/daemons/example/,test_example.c test_exampled.sh) daemons/robotsim/turntable.c \
+	$(addprefix hw-docs/,devices/example.md devices/example.dbc guides/write-a-driver.md) daemons/drvhost/object.map
 EXAMPLES = $(call program,channels/examples/*.c)
 CONTROLLERS = $(call program,channels/client/examples/*.c)
 HEADERS = channels/ach/ach.h channels/ach/Ach.hpp
@@ -150,8 +168,8 @@ OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) $(TEST_SHARED:%.c=$(BUILD)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIBACH) $(LIBACH_SO) $(LIBENDPLATE) $(LIBENDPLATE_SO) $(LIBS) $(EXAMPLES) $(CONTROLLERS) $(TOOLS) \
-	$(DRIVER_OBJECTS) $(if $(SAN),,$(PYTHON_MODULE))
+all: $(LIBACH) $(LIBACH_SO) $(LIBENDPLATE) $(LIBENDPLATE_SO) $(LIBDRIVER) $(LIBSIM) $(LIBS) $(EXAMPLES) \
+	$(CONTROLLERS) $(TOOLS) $(DRIVER_OBJECTS) $(BUILD)/endplate-driver.pc $(if $(SAN),,$(PYTHON_MODULE))
 
 # All that a compiler warns of without generating code.  It is started once for all files, which is faster.
 syntax:
@@ -216,39 +234,48 @@ lint: all
 	@BUILD=$(BUILD) test/lint/run
 
 # Of the version given; @ACH@ is libach's.
-config = sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; \
-	s|@ACH@|$(VERSION)|; s|@VERSION@|$(1)|'
+config = sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@BINDIR@|$(BINDIR)|; \
+	s|@HEADERSDIR@|$(HEADERSDIR)|; s|@KITDIR@|$(KITDIR)|; s|@DRV_ABI@|$(call abi,DRV,daemons/drv/drv.h)|; \
+	s|@SIM_ABI@|$(call abi,SIM,daemons/robotsim/sim.h)|; s|@ACH@|$(VERSION)|; s|@VERSION@|$(1)|'
+abi = $(shell sed -n 's/^.define $(1)_ABI \([0-9]*\)$$/\1/p' $(2))
+# FOLDER FILES: into that folder, where they lie as here
+place = $(foreach file,$(2),install -D -m 644 $(file) "$(DESTDIR)$(1)/$(file)" &&) :
 
 install: all $(PYTHON_MODULE)
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(INCLUDEDIR) $(LIBDIR)/pkgconfig)
-	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)
-	install -m 644 $(LIBACH) $(DESTDIR)$(LIBDIR)
-	install -m 755 $(LIBACH_SO) $(DESTDIR)$(LIBDIR)
-	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so $(DESTDIR)$(LIBDIR)
-	$(call config,$(VERSION)) channels/ach/ach.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc
-	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate channels/client/endplate.h
-	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/endplate/channels/msg channels/msg/types.h
-	install -m 644 $(LIBENDPLATE) $(DESTDIR)$(LIBDIR)
-	install -m 755 $(LIBENDPLATE_SO) $(DESTDIR)$(LIBDIR)
-	cp -P $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so $(DESTDIR)$(LIBDIR)
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(LIBDIR)/pkgconfig"
+	install -m 644 $(HEADERS) "$(DESTDIR)$(INCLUDEDIR)"
+	install -m 644 $(LIBACH) "$(DESTDIR)$(LIBDIR)"
+	install -m 755 $(LIBACH_SO) "$(DESTDIR)$(LIBDIR)"
+	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so "$(DESTDIR)$(LIBDIR)"
+	$(call config,$(VERSION)) channels/ach/ach.pc.in >"$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc"
+	install -D -m 644 -t "$(DESTDIR)$(INCLUDEDIR)/endplate" channels/client/endplate.h
+	install -D -m 644 -t "$(DESTDIR)$(INCLUDEDIR)/endplate/channels/msg" channels/msg/types.h
+	install -m 644 $(LIBENDPLATE) "$(DESTDIR)$(LIBDIR)"
+	install -m 755 $(LIBENDPLATE_SO) "$(DESTDIR)$(LIBDIR)"
+	cp -P $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so "$(DESTDIR)$(LIBDIR)"
 	$(call config,$(ENDPLATE_VERSION)) channels/client/endplate.pc.in \
-		>$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc
-	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
-	install -D -m 755 -t $(DESTDIR)$(LIBDIR)/endplate $(DRIVER_OBJECTS)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/launch \
+		>"$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc"
+	$(call place,$(HEADERSDIR),$(KIT_HEADERS))
+	$(call place,$(KITDIR),$(KIT_FILES))
+	install -m 644 $(LIBDRIVER) $(LIBSIM) "$(DESTDIR)$(LIBDIR)"
+	$(call config,$(ENDPLATE_VERSION)) daemons/kit/endplate-driver.pc.in \
+		>"$(DESTDIR)$(LIBDIR)/pkgconfig/endplate-driver.pc"
+	install -m 755 $(TOOLS) daemons/kit/endplate-new-driver "$(DESTDIR)$(BINDIR)"
+	install -D -m 755 -t "$(DESTDIR)$(LIBDIR)/endplate" $(DRIVER_OBJECTS)
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/launch" \
 		$(wildcard launch/*.launch launch/achweb/*.layout.json)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/robots $(wildcard config/robots/*)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate/config/hubo $(wildcard config/hubo/*)
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/config/robots" $(wildcard config/robots/*)
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/config/hubo" $(wildcard config/hubo/*)
+	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
 	$(foreach unit,$(wildcard launch/systemd/*),sed 's|@PREFIX@|$(PREFIX)|g' $(unit) \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit)) &&) :
-	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/endplate $(PYTHON_MODULE)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs $(wildcard channels/ros/endplate_msgs/*.*)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs/msg $(wildcard channels/ros/endplate_msgs/msg/*)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/endplate_msgs/idl $(wildcard channels/ros/endplate_msgs/idl/*)
-	install -D -m 644 channels/tool/ach.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach
+		>"$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit))" &&) :
+	install -D -m 644 -t "$(DESTDIR)$(PYTHONDIR)/endplate" $(PYTHON_MODULE)
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs" $(wildcard channels/ros/endplate_msgs/*.*)
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs/msg" $(wildcard channels/ros/endplate_msgs/msg/*)
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs/idl" $(wildcard channels/ros/endplate_msgs/idl/*)
+	install -D -m 644 channels/tool/ach.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach"
 	$(foreach page,$(PAGES),install -D -m 644 $(page) \
-		$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)) &&) :
+		"$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page))" &&) :
 	$(if $(DESTDIR),,-ldconfig)
 
 clean:
@@ -314,6 +341,8 @@ $(LIBACH): $(ACH_OBJECTS)
 .SECONDEXPANSION:
 $(LIBS): $(BUILD)/%.a: $$(call parts,$$*)
 $(BUILD)/sim_settings.a: $(SETTINGS_OBJECTS)
+$(LIBDRIVER): $(foreach room,$(HOST_ROOMS),$(call parts,$(room)))
+$(LIBSIM): $(foreach room,$(SIM_ROOMS),$(call parts,$(room))) $(SETTINGS_OBJECTS) $(BUILD)/daemons/robotsim/sim_kinds.o
 # The Makefile has the list, which may grow by a file that is older than the library.
 $(LIBFUZZ): $(FUZZ_OBJECTS) Makefile
 $(TEST_LIB): $(BUILD)/test/unity.o $(TEST_SHARED:%.c=$(BUILD)/%.o) $(BUILD)/test/daemons/safety/safety_actuators.o
@@ -337,6 +366,14 @@ $(LIBENDPLATE_SO): $(BUILD)/channels/client/all.o $(LIBACH_SO)
 		-Wl,-Bsymbolic-functions,-z,relro,-z,now$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $^ -lyaml -lm
 	@ln -sf $(@F) $(BUILD)/$(ENDPLATE_SONAME); ln -sf $(ENDPLATE_SONAME) $(BUILD)/libendplate.so
 
+# For drivers outside the tree that are built with this build instead of an installation.
+$(BUILD)/endplate-driver.pc: override LIBDIR = $(abspath $(BUILD))
+$(BUILD)/endplate-driver.pc: override BINDIR = $(LIBDIR)
+$(BUILD)/endplate-driver.pc: override HEADERSDIR = $(CURDIR)
+$(BUILD)/endplate-driver.pc: override KITDIR = $(CURDIR)
+$(BUILD)/endplate-driver.pc: daemons/kit/endplate-driver.pc.in daemons/drv/drv.h daemons/robotsim/sim.h
+	@$(call config,$(ENDPLATE_VERSION)) $< >$@
+
 $(EXAMPLES): $(LIBACH)
 # As a program outside of the tree is compiled, and linked.
 $(CONTROLLERS): $(LIBENDPLATE) $(LIBACH)
@@ -351,7 +388,9 @@ $(BUILD)/robotsim: $(SIM_LIBS)
 $(filter-out $(BUILD)/robotsim,$(TOOLS)): $(LIBS)
 $(BUILD)/achctl: LIBRARIES += -lncursesw
 $(BUILD)/hubo-console: LIBRARIES += -ledit
-$(BUILD)/drvhost: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOST_LIBS) -Wl,--no-whole-archive
+$(BUILD)/drvhost: HOSTED = $(HOST_LIBS)
+$(BUILD)/robotsim: HOSTED = $(SIM_HOST_LIBS)
+$(BUILD)/drvhost $(BUILD)/robotsim: WHOLE = -Wl,--export-dynamic,--whole-archive $(HOSTED) -Wl,--no-whole-archive
 $(BUILD)/achdds $(BUILD)/test/dds/ear $(BUILD)/test/bench/bench_dds: LIBRARIES += -lddsc
 $(BUILD)/joyd: LIBRARIES += -levdev
 $(BUILD)/stopd: LIBRARIES += -lgpiod

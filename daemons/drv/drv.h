@@ -32,6 +32,7 @@
 
 #include "can/bus/bus.h"
 #include "can/slots/slots.h"
+#include "config/base/object.h"
 #include "config/settings/robot.h"
 #include "config/settings/settings.h"
 #include "daemons/drv/drv_ask.h"
@@ -166,12 +167,10 @@ int drv_main(const struct drv_driver *driver, int argc, char **argv);
 /* In the file of the driver, before main: make then builds a shared object, too, which drvhost(1) loads.  It looks for
  * the text of drv_abi in the file before it runs any code of it. */
 #define DRV_ABI_MARK "@(#)endplate-object "
-#define DRV_ABI_TEXT(number) DRV_ABI_MARK #number
-#define DRV_ABI_OF(number) DRV_ABI_TEXT(number)
-#define DRV_OBJECT(driver)                                \
-	extern const char drv_abi[];                      \
-	extern const struct drv_driver *const drv_object; \
-	const char drv_abi[] = DRV_ABI_OF(DRV_ABI) "\n";  \
+#define DRV_OBJECT(driver)                                             \
+	extern const char drv_abi[];                                   \
+	extern const struct drv_driver *const drv_object;              \
+	const char drv_abi[] = OBJECT_ABI(DRV_ABI_MARK, DRV_ABI) "\n"; \
 	const struct drv_driver *const drv_object = &(driver)
 
 /* ---- several in one process, a thread each: drvhost ---- */

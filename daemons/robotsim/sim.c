@@ -8,7 +8,7 @@ const struct sim_kind *sim_kind(const struct robot_device *device)
 	for (const struct sim_kind *const *kind = sim_kinds; *kind; kind++)
 		if ((*kind)->load && !strcmp((*kind)->driver, device->driver))
 			return *kind;
-	return NULL;
+	return sim_object_kind(device->driver);
 }
 
 int sim_find_bus(const void *of, const char *name)
@@ -52,19 +52,36 @@ static int load(struct sim *sim, const struct sim_kind *kind, const struct robot
 	return r;
 }
 
+/* The clock of the buses has no device on them. */
+static bool is_missing(const struct robot_device *device)
+{
+	return device->roles_n && !sim_kind(device) && strcmp(device->driver, "hubo-daemon") != 0;
+}
+
+void sim_missing(const struct robot *robot, struct error_sink *errors)
+{
+	for (size_t i = 0; i < robot->devices_n; i++)
+		if (is_missing(&robot->devices[i]))
+			sim_object_missing(&robot->devices[i], errors);
+}
+
 int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *errors)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < robot->devices_n; i++) {
-		const struct sim_kind *kind = sim_kind(&robot->devices[i]);
+		const struct robot_device *device = &robot->devices[i];
+		const struct sim_kind *kind;
 
-		if (!kind || (kind->bus_optional && !robot->devices[i].roles_n))
-			continue;
-		if (!robot->devices[i].roles_n) {
-			yaml_error(errors, robot->devices[i].node, "no bus: write bus: NAME");
+		if (is_missing(device) && sim_object_load(device, errors) == -EINVAL)
 			r = -EINVAL;
-		} else if (load(sim, kind, &robot->devices[i], errors)) {
+		kind = sim_kind(device);
+		if (!kind || (kind->bus_optional && !device->roles_n))
+			continue;
+		if (!device->roles_n) {
+			yaml_error(errors, device->node, "no bus: write bus: NAME");
+			r = -EINVAL;
+		} else if (load(sim, kind, device, errors)) {
 			r = -EINVAL;
 		}
 	}
@@ -76,6 +93,7 @@ int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *erro
 			break;
 		}
 	if (!r && !sim->units_n) {
+		sim_missing(robot, errors);
 		error_add(errors, "there is nothing to play: no device of this robot has a driver that robotsim knows "
 				  "(robotsim run --help lists them)");
 		r = -EINVAL;

@@ -14,9 +14,10 @@
  * A unit has a controller of its own on a bus: one module, one sensor.  Its kind is a file that was written from the
  * device's page and shares nothing with the driver, so that the two can disagree.  Only the table of settings is the
  * driver's own: both refuse the same values, with the same words, and have the same defaults.
- * One more kind of device is one more struct sim_kind in the table of sim.c.
+ * One more kind of device is one more struct sim_kind in this folder, or in a shared object (SIM_OBJECT).
  *
- *	sim.c		the table of kinds, units, names
+ *	sim.c		kinds, units, names
+ *	sim_object.c	kinds in shared objects
  *	sim_bus.c	units on their buses
  *	sim_body.c	the body of the robot, and the units that are coupled with it
  *	sim_keep.c	where the body is, for the robotsim that follows
@@ -31,6 +32,7 @@
 #include "can/bus/bus.h"
 #include "channels/port/port.h"
 #include "channels/port/rpc.h"
+#include "config/base/object.h"
 #include "config/settings/robot.h"
 #include "daemons/robotsim/krang.h"
 
@@ -105,6 +107,17 @@ struct sim_kind {
 /* Devices of that driver, with its settings. */
 #define SIM_DRIVER(name) \
 	.driver = #name, .settings = name##_settings_rows, .settings_size = sizeof(struct name##_settings)
+
+/* Version of the interface between kinds in shared objects and robotsim.  Add 1 when a struct or function that they use
+ * changes: test/abi/test_drv_abi.sh finds such a change. */
+#define SIM_ABI 1
+/* In the file of the kind, which is then linked as DRIVER-sim.so: robotsim(1) finds it by the driver of the device. */
+#define SIM_ABI_MARK "@(#)endplate-sim-object "
+#define SIM_OBJECT(kind)                                               \
+	extern const char sim_abi[];                                   \
+	extern const struct sim_kind *const sim_object;                \
+	const char sim_abi[] = OBJECT_ABI(SIM_ABI_MARK, SIM_ABI) "\n"; \
+	const struct sim_kind *const sim_object = &(kind)
 
 /* An attachment to a bus. */
 struct sim_line {
@@ -199,12 +212,15 @@ struct sim {
 
 extern const struct sim_kind *const sim_kinds[]; /* every one of this folder, as make finds them; end with NULL */
 
-const struct sim_kind *sim_kind(const struct robot_device *device); /* that loads the device, or NULL */
+/* That loads the device: of this folder, or of an object that was loaded; or NULL. */
+const struct sim_kind *sim_kind(const struct robot_device *device);
 /* The bus with that role or name among those of the struct robot_device; -ENOENT. */
 int sim_find_bus(const void *device, const char *name);
 
 /* Every device of the robot whose driver there is a kind for.  0, or -EINVAL with lines in errors. */
 int sim_load(struct sim *sim, const struct robot *robot, struct error_sink *errors);
+/* A line for each device with a bus that there is no kind for. */
+void sim_missing(const struct robot *robot, struct error_sink *errors);
 void sim_unload(struct sim *sim);
 /* One more unit, called DEVICE.PART; size bytes of zeros are its state.  NULL: a line is in errors. */
 struct sim_unit *sim_add(struct sim *sim, const struct robot_device *device, const char *part, size_t size,
@@ -222,6 +238,14 @@ struct sim_node {
 int sim_add_node(struct sim *sim, const struct robot_device *device, const struct sim_node *node,
 		 struct error_sink *errors);
 struct sim_unit *sim_find(struct sim *sim, const char *name, struct rpc_text *answer); /* or NULL and why not */
+
+/* ---- sim_object.c ---- */
+
+/* Loads the kind of the device from DRIVER-sim.so: beside the robot file, beside this program, or in lib/endplate.
+ * 0, or -ENOENT: there is no such file; -EINVAL: it was refused, with a line in errors. */
+int sim_object_load(const struct robot_device *device, struct error_sink *errors);
+const struct sim_kind *sim_object_kind(const char *driver);			       /* of those loaded, or NULL */
+void sim_object_missing(const struct robot_device *device, struct error_sink *errors); /* where it is not */
 
 /* ---- sim_bus.c ---- */
 

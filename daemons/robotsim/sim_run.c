@@ -128,19 +128,17 @@ static void list(const struct robot *robot)
 		printf("body %s\n", robot->body.kind);
 	for (size_t i = 0; i < sim.units_n; i++)
 		printf("%s on %s\n", sim.units[i].name, sim.units[i].on->interface);
-	for (size_t i = 0; i < robot->devices_n; i++)
-		if (!sim_kind(&robot->devices[i]) && robot->devices[i].roles_n)
-			printf("%s is not played: there is no simulator for %s\n", robot->devices[i].name,
-			       robot->devices[i].driver);
 }
 
 static int run(const struct run *run, const struct robot *robot, struct error_sink *errors)
 {
+	struct error_sink warnings = ERROR_TO_STDERR(PROGRAM, NULL, ERROR_WARNING);
 	struct sim_control control;
 	struct port body = { 0 };
 	struct clock_set *set;
 	int r, stop;
 
+	sim_missing(robot, &warnings);
 	if (run->check) {
 		list(robot);
 		return 0;

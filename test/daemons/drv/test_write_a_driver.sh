@@ -51,7 +51,8 @@ text = open(sys.argv[1], encoding="utf-8").read()
 for name, body in re.findall(r"`(table\.(?:yaml|launch))`:\n\n```yaml\n(.*?)```", text, re.S):
     open(f"{sys.argv[2]}/{name}", "w").write(body)
 PYTHON
-	[ -s "$lib_folder/table.yaml" ] && [ -s "$lib_folder/table.launch" ]
+	cmp daemons/example/table.yaml "$lib_folder/table.yaml" &&
+		cmp daemons/example/table.launch "$lib_folder/table.launch"
 }
 
 # What stands in the page, with the channels' prefix and this build's folder.

@@ -94,7 +94,8 @@ C
 version=$(sed -n 's/^#define DRV_ABI //p' daemons/drv/drv.h)
 mark="$(sed -n 's/^#define DRV_ABI_MARK "\(.*\)"/\1/p' daemons/drv/drv.h)$version"
 lib_case "another version, of which no code runs" refused "$f/abi.so: built for version 999 of the driver interface, \
-this drvhost has version $version: build it again from the tree of this drvhost" "$f/abi.so"
+this drvhost has version $version: build it again from the tree, or with the installed headers, of this drvhost" \
+	"$f/abi.so"
 object half.so <<<"const char drv_abi[] = \"$mark\\n\";"
 lib_case "no drv_object" refused "$f/half.so: it exports no drv_object: its source needs DRV_OBJECT, see drvhost(1)" \
 	"$f/half.so"

@@ -4,18 +4,8 @@
 # waits: mostly
 # shellcheck disable=SC2317 # called by name
 set -eu
-. test/lib/device.sh
-device_robot table table <<'ROBOT'
-robot: lab
-buses:
-  table: {interface: wire:table}
-devices:
-  table:
-    driver: exampled
-    bus: table
-    settings: {lock_memory: no}
-    limits: {velocity: 2, acceleration: 4}
-ROBOT
+. "${ENDPLATE_KIT:-.}/test/lib/device.sh"
+device_robot table table daemons/example/table.yaml
 
 # ---- words for the tests ----
 
@@ -29,7 +19,7 @@ table_near() {
 
 restart() { # INCARNATION
 	# shellcheck disable=SC2086 # two words
-	start ${OBJECT:+drvhost }${OBJECT:-exampled}
+	start ${OBJECT:+drvhost }${OBJECT:-exampled} --set lock_memory=no
 	lib_until is header.incarnation "$1"
 	lib_until lib_not is common.lifecycle starting
 }

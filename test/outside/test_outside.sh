@@ -1,0 +1,101 @@
+#!/bin/bash
+# A driver outside the tree: the kit is installed once, under a path with a space, and used by a plain user.
+# waits: mostly
+# shellcheck disable=SC2317 # called by name
+set -eu -o pipefail
+cd "$(dirname "$0")/../.."
+. test/scripts/lib.sh
+lib_tmp
+top=$PWD f=$lib_folder kit="$lib_folder/a kit" work="$lib_folder/my work"
+finish() {
+	rm -rf "$f" /dev/shm/ach*-"t$$-"*
+}
+trap finish EXIT
+# With DESTDIR the linker's cache is left alone.
+make -s BUILD="$build" CC="${CC:-gcc}" install DESTDIR=/ PREFIX="$kit" >"$f/said" 2>&1 || { cat "$f/said"; exit 1; }
+chmod 755 "$f"
+mkdir "$work"
+unset BUILD ENDPLATE_RUN NOTIFY_SOCKET PKG_CONFIG_PATH
+export PATH="$kit/bin:$PATH" ENDPLATE_PREFIX=t$$- XDG_RUNTIME_DIR="$work" HOME="$work"
+[ "$(id -u)" != 0 ] || chown 65534:65534 "$work"
+
+plain() { # COMMAND...: as a plain user, in the folder of his work
+	local user=()
+	[ "$(id -u)" != 0 ] || user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	(cd "$work" && "${user[@]}" "$@")
+}
+refuses() { # LINE COMMAND...: that line alone, status 100
+	lib_says 100 '' "$1" plain "${@:2}"
+}
+pc() { PKG_CONFIG_PATH="$kit/lib/pkgconfig" pkg-config "$@" endplate-driver; }
+
+plain endplate-new-driver knee >/dev/null
+plain make -s -C knee
+
+# ---- the kit ----
+
+test_pkg_config_has_flags_and_versions() {
+	[ "$(pc --variable=templatedir)" = "$kit/share/endplate/driver" ]
+	[ "$(pc --variable=drv_abi)" = "$(sed -n 's/^#define DRV_ABI //p' daemons/drv/drv.h)" ]
+	[ "$(pc --variable=sim_abi)" = "$(sed -n 's/^#define SIM_ABI //p' daemons/robotsim/sim.h)" ]
+	[ "$(eval "printf '%s\n' $(pc --cflags-only-I)")" = "-I$kit/include/endplate" ]
+}
+test_every_header_of_the_kit_stands_alone() {
+	cd /
+	find "$kit/include/endplate" -name '*.h' ! -name endplate.h -printf '#include "%P"\n' |
+		eval "${CC:-gcc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only $(pc --cflags) -x c -"
+}
+
+# ---- a new driver ----
+
+test_it_builds_and_passes_its_tests_at_once() {
+	plain make -s -C knee check >"$f/check" 2>&1 || { cat "$f/check"; return 1; }
+	grep -qx '2 Tests 0 Failures 0 Ignored' "$f/check"
+	grep -qx '11 Tests 0 Failures 0 Ignored' "$f/check"
+	lib_not grep -rIlF -e "$top" -e example "$work/knee" # of the tree, or of the driver that it was made of
+}
+test_it_compiles_with_clang_from_a_tree_that_is_not_installed() {
+	plain endplate-new-driver hip
+	lib_not grep -F "$kit" <(plain env PKG_CONFIG_PATH="$build" make -n -C hip all)
+	plain env PKG_CONFIG_PATH="$build" make -s -C hip CC=clang CFLAGS='-Wall -Wextra -Werror' hipd hipd-sim.so
+	plain hip/hipd --version
+}
+test_names_are_refused_in_one_line() {
+	local long=a234567890123456789012
+	local name
+
+	for name in '' 9a A a-b a/b ../a "a b" "$long"; do
+		refuses "endplate-new-driver: $name is not a valid name: 1 to 20 of a-z 0-9 _, a letter first" \
+			endplate-new-driver "$name"
+	done
+	refuses 'endplate-new-driver: which name? endplate-new-driver --help' endplate-new-driver
+	refuses 'endplate-new-driver: while is a word of C: take another name' endplate-new-driver while
+	refuses "endplate-new-driver: imud is a program already ($kit/bin/imud): take another name" \
+		endplate-new-driver imu
+	refuses "endplate-new-driver: frame: Endplate's own names begin so (frame.h): take another name" \
+		endplate-new-driver frame
+	plain mkdir here
+	plain ln -s nowhere link
+	for name in here link; do
+		refuses "endplate-new-driver: $name is here already: take another name, or another folder" \
+			endplate-new-driver $name
+	done
+	[ -z "$(ls -A "$work/here")" ]
+}
+test_page_and_help_agree() {
+	lib_says 0 "$(sed -n '/^usage: /,/^USAGE/p' daemons/kit/endplate-new-driver | sed '$d')" '' \
+		plain endplate-new-driver --help
+}
+
+# ---- under achstart ----
+
+test_achstart_and_its_tools_know_it() {
+	plain achstart --check knee/knee.launch >"$f/check"
+	grep -qE '^knee +drvhost ' "$f/check"
+	grep -qE '^knee +wire:knee ' "$f/check"
+	plain canbudget knee/knee.launch | grep -q '^211 *knee '
+	plain achstart --virtual --kill knee@1s --for 3s knee/knee.launch >"$f/run" 2>&1 || { cat "$f/run"; return 1; }
+	grep -q '\[knee\]: ready after .*, process .*, incarnation 2' "$f/run"
+}
+
+lib_functions "$f/log" "${1:-}"
