@@ -69,6 +69,8 @@ static const struct {
 } commands[] = {
 	{ "status", ctl_status, "state of the robot", plain_rows, NULL, 0, 0 },
 	{ "top", ctl_top, "live state on the whole screen", top_rows, NULL, 0, 0 },
+	{ "show", ctl_show, "joints, limits, modes and rates of a device; without a name a line per device", plain_rows,
+	  "[DEVICE]", 0, 1 },
 	{ "start", ctl_start, "start a daemon and wait until it is ready", start_rows, "NAME", 1, 1 },
 	{ "restart", ctl_start, "stop and start a daemon and wait until it is ready", start_rows, "NAME", 1, 1 },
 	{ "stop", ctl_stop, "stop a daemon; without a name the robot and achstart", stop_rows, "[NAME]", 0, 1 },

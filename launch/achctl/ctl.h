@@ -31,6 +31,7 @@ struct ctl_line {
 /* A command returns the exit status.  The environment is that of the robot (ctl_robot), except for ctl_level. */
 int ctl_status(const struct ctl_line *line);
 int ctl_top(const struct ctl_line *line);
+int ctl_show(const struct ctl_line *line);
 int ctl_start(const struct ctl_line *line); /* and restart */
 int ctl_stop(const struct ctl_line *line);
 int ctl_log(const struct ctl_line *line);

@@ -398,6 +398,7 @@ static void add_daemon(struct status *to, const struct supervised *from, int64_t
 	STATUS_COPY(d->why, supervised_why(from));
 	if (runs && from->published.there) {
 		status_take_state(d, &from->published.header, &from->published.common);
+		STATUS_COPY(d->refusal, events_refusal_text(&from->fault, from->published.header.incarnation));
 		d->age_ms = (double)daemon_state_age_ns(&from->published, now_ns) / 1e6;
 		d->rate_hz = from->published.rate_hz;
 	}

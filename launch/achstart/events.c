@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "channels/clock/clock.h"
+#include "channels/msg/ref.h"
 #include "launch/achstart/events.h"
 
 #define AT_ONCE 64
@@ -151,6 +152,8 @@ void events_fault_hear(struct events_fault *fault, const struct msg_event *event
 	snprintf(over, sizeof(over), "%s is over", fault->device.code);
 	if (event->severity >= MSG_SEVERITY_ERROR)
 		note(fault, is(event, "bus") ? &fault->bus : &fault->device, event);
+	else if (is(event, REF_REFUSED))
+		note(fault, &fault->refused, event);
 	else if (is(event, "bus-back"))
 		fault->bus.over = true;
 	else if (is(event, "well") && !strncmp(event->text, over, MSG_TEXT_SIZE))
@@ -175,6 +178,11 @@ const char *events_fault_text(const struct events_fault *fault, uint32_t incarna
 	if (!device)
 		return bus ? fault->bus.text : "";
 	return bus && is_the_bus(fault) ? fault->bus.text : fault->device.text;
+}
+
+const char *events_refusal_text(const struct events_fault *fault, uint32_t incarnation)
+{
+	return fault->refused.place && fault->refused.incarnation == incarnation ? fault->refused.text : "";
 }
 
 /* ---- the events of daemons ---- */

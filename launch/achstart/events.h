@@ -53,7 +53,7 @@ struct events_fault {
 		uint32_t incarnation;
 		uint64_t place; /* among all that were heard; 0: there was none */
 		bool over;
-	} device, bus;
+	} device, bus, refused; /* refused: a reference, which is no fault */
 	uint64_t heard;
 };
 
@@ -61,6 +61,8 @@ void events_fault_hear(struct events_fault *fault, const struct msg_event *event
 /* The newest that is not over, the bus before a silence; if they all are (the next is on its way), the newest.  "":
  * nothing was heard from that incarnation. */
 const char *events_fault_text(const struct events_fault *fault, uint32_t incarnation);
+/* Why it last refused a reference; "": it has refused none. */
+const char *events_refusal_text(const struct events_fault *fault, uint32_t incarnation);
 
 /* Reads one daemon's events from its channel; those from before our time only go to fault. */
 void events_follow(struct events *events, struct port *port, struct events_fault *fault, int64_t now_ns);

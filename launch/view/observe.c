@@ -73,6 +73,20 @@ static void take_ages(struct status_daemon *d, const struct robot_channel *one)
 	d->phase_us = one->phase_us;
 }
 
+static void take_refusal(struct status *v, const struct robot_channel *one)
+{
+	const size_t len = lines_before(one->name, "-event");
+	char name[STATUS_NAME_MAX];
+	struct status_daemon *d;
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, one->name);
+	d = len && *one->refusal ? status_find_daemon(v, name) : NULL;
+	if (!d || d->incarnation != one->refused_by)
+		return;
+	STATUS_COPY(d->refusal, one->refusal);
+	utf8_clean(d->refusal);
+}
+
 static void take_state(struct status *v, const struct robot_channel *one)
 {
 	char name[STATUS_NAME_MAX];
@@ -172,6 +186,8 @@ size_t observe_robot(struct status *v, const struct robot_channels *channels)
 	read_processes(v, clock_now_ns());
 	for (size_t i = 0; i < channels->n; i++)
 		take_state(v, channels->at[i]);
+	for (size_t i = 0; i < channels->n; i++)
+		take_refusal(v, channels->at[i]);
 	v->clock.rate_hz = NAN;
 	if (channels->has_clock)
 		status_take_clock(v, "clock", &channels->clock);

@@ -7,6 +7,7 @@
 #include "channels/client/folder.h"
 #include "channels/clock/clock.h"
 #include "channels/estop/estop_lower.h"
+#include "channels/msg/ref.h"
 #include "launch/view/robot_channels.h"
 
 #define SCAN_NS 1000000000
@@ -81,6 +82,14 @@ static void scan(struct robot_channels *c)
 
 /* ---- messages ---- */
 
+static void keep_refusal(struct robot_channel *one, const struct msg_event *event)
+{
+	if (strncmp(event->code, REF_REFUSED, sizeof(event->code)) != 0)
+		return;
+	snprintf(one->refusal, sizeof(one->refusal), "%.*s", MSG_TEXT_SIZE, event->text);
+	one->refused_by = event->header.incarnation;
+}
+
 static void take(struct robot_channels *c, struct robot_channel *one, const void *msg, size_t len)
 {
 	const struct msg_type *type;
@@ -92,6 +101,8 @@ static void take(struct robot_channels *c, struct robot_channel *one, const void
 	memcpy(&one->header, msg, sizeof(one->header));
 	if (one->state)
 		memcpy(&one->common, (const char *)msg + sizeof(one->header), sizeof(one->common));
+	if (type->number == msg_event_number)
+		keep_refusal(one, msg);
 	if (type->number == msg_clock_number && !strcmp(one->name, "clock")) {
 		memcpy(&c->clock, msg, sizeof(c->clock));
 		c->has_clock = true;
@@ -137,7 +148,7 @@ static bool read_one(struct robot_channels *c, struct robot_channel *one, int op
 
 static void read_channel(struct robot_channels *c, struct robot_channel *one)
 {
-	const bool all = c->each && lines_before(one->name, "-event");
+	const bool all = lines_before(one->name, "-event");
 
 	for (int i = 0; i < EVENTS_AT_ONCE && read_one(c, one, all ? 0 : ACH_O_LAST) && all; i++)
 		;

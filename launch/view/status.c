@@ -51,6 +51,7 @@ const struct status_field status_daemon_fields[] = {
 	BOOL(status_daemon, freerun),
 	WHOLE(status_daemon, refs_taken),
 	WHOLE(status_daemon, refs_refused),
+	TEXT(status_daemon, refusal),
 	WHOLE(status_daemon, ticks),
 	WHOLE(status_daemon, skipped),
 	BOOL(status_daemon, adopted),

@@ -28,6 +28,8 @@ struct status_daemon {
 	char state[STATUS_NAME_MAX]; /* policy_state_name; without achstart running, silent, gone */
 	char life[STATUS_NAME_MAX];  /* lifecycle */
 	char level[STATUS_NAME_MAX]; /* of the e-stop, as obeyed */
+	char refusal
+		[STATUS_TEXT_MAX]; /* why the newest of refs_refused was, who put it, what to write; "": not known */
 	char status[STATUS_TEXT_MAX], last_end[STATUS_TEXT_MAX], why[STATUS_TEXT_MAX];
 	bool ready, wanted, adopted, freerun;
 	int64_t pid, spare, incarnation, restarts, epoch; /* spare: the process that waits; 0: none */

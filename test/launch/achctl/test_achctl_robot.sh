@@ -38,6 +38,34 @@ lib_case start start
 lib_case status lib_matches 0 \
 	'bench  run, epoch *clock  *locked: waist*DAEMON*canwire *robotsim *clock *waist *BUS*torso *' \
 	achctl status
+
+# What its devices have, and nothing of other robots on this machine.
+lib_case show_all lib_matches 0 \
+	'DEVICE  DRIVER *clock   hubo-daemon  active * 1000 Hz       0  clock *waist   pciod * 200 Hz *1  joint-state  joint-ref  25 ms' \
+	achctl show
+lib_case show_only_this_robot test "$(achctl show | wc -l)" = 3
+lib_case show lib_matches 0 \
+	'waist: pciod, *, level run
+200 ticks a second; its state is a joint-state
+takes a joint-ref that is valid for at most 25 ms; modes: position velocity current
+
+JOINT  POSITION rad       VEL. rad/s  ACC. rad/s^2  JERK rad/s^3  CURR. A
+15     -2.822 to -0.0576        0.43          1.74             -       10' achctl show waist
+lib_case show_without_references lib_matches 0 '*takes no references' achctl show clock
+lib_case show_unknown lib_matches 1 \
+	'achctl show: wiast: no driver of that name has published; did you mean waist? (achctl show lists them)' \
+	achctl show wiast
+shown_json() {
+	achctl show waist --json | python3 -c 'import json, sys
+answer = json.load(sys.stdin)
+one, = answer["devices"]
+info = one["info"]
+assert answer["ok"] and one["name"] == "waist" and info["joint"] == ["15"] and info["valid_max_ns"] == 25000000, answer
+assert info["velocity"] == [0.43] and info["jerk"] == ["inf"] and info["modes"] == ["position|velocity|current"], info'
+}
+lib_case show_json shown_json
+lib_case show_no_robot lib_matches 111 '*no driver has published what its device has*' \
+	env ENDPLATE_RUN="$lib_folder/none" ENDPLATE_PREFIX="${p}none-" achctl show
 # The folder says which channels are the robot's; two robots do not need a good memory.
 lib_case kept test "$(cat "$ENDPLATE_RUN/robot" 2>&1)" = "$(printf 'name bench\nprefix %s\nchannels \nend' "$p")"
 forgotten() {
@@ -125,6 +153,10 @@ lib_case restart lib_matches 0 "waist: ready*, process *, incarnation $((incarna
 lib_case restarted is "d['waist']['pid'] not in (0, $pid)"
 lib_case others_untouched is 'max(x["restarts"] for x in robot["daemons"])' 0
 lib_case stop_one lib_matches 0 'waist: stopped' achctl stop waist
+silent() { achctl show waist | grep -q silent; }
+lib_until silent
+lib_case show_silent lib_matches 0 'waist: pciod, silent: its driver does not run; this is what it said last*JOINT*' \
+	achctl show waist
 lib_case stopped_one lib_matches 1 '*waist *stopped*' achctl status
 lib_case arm_without lib_matches 1 'achctl arm: refused: waist: not ready' achctl arm
 lib_case start_one lib_matches 0 "waist: ready*, incarnation $((incarnation + 2))" achctl start waist

@@ -220,6 +220,42 @@ TEST(test_view_of_what_they_say)
 	TEST_ASSERT_EQUAL_INT(STATUS_BAD, status_daemon_rank(d));
 }
 
+static void put_event(const char *code, uint32_t incarnation, const char *text)
+{
+	struct msg_event msg;
+
+	msg_init(&msg, msg_type_by_number(msg_event_number));
+	msg.header.incarnation = incarnation;
+	strcpy(msg.code, code);
+	strcpy(msg.text, text);
+	put("imu-event", &msg, sizeof(msg));
+}
+
+/* Whatever came after it; but not what a former process of the driver said. */
+TEST(test_view_has_the_newest_refusal)
+{
+	static struct status view;
+
+	setenv("ENDPLATE_RUN", "/nonexistent/there", 1);
+	make("imu-state", msg_imu_number);
+	make("imu-event", msg_event_number);
+	put_state("imu-state", START);
+	put_event("ref-refused", 3, "of another");
+	robot_channels_read(&channels);
+	observe_robot(&view, &channels);
+	TEST_ASSERT_EQUAL_STRING("", status_find_daemon(&view, "imu")->refusal);
+	put_event("ref-refused", 4, "process 4711: valid for 900 ms");
+	put_event("ref-refused", 4, "process 4712: valid for 90 ms");
+	put_event("holding", 4, "holding");
+	robot_channels_read(&channels);
+	observe_robot(&view, &channels);
+	TEST_ASSERT_EQUAL_STRING("process 4712: valid for 90 ms", status_find_daemon(&view, "imu")->refusal);
+	put_event("holding", 4, "holding");
+	robot_channels_read(&channels);
+	observe_robot(&view, &channels);
+	TEST_ASSERT_EQUAL_STRING("process 4712: valid for 90 ms", status_find_daemon(&view, "imu")->refusal);
+}
+
 void setUp(void)
 {
 	snprintf(prefix, sizeof(prefix), "t-channels-%d-", (int)getpid());
@@ -230,7 +266,7 @@ void setUp(void)
 
 void tearDown(void)
 {
-	static const char *const names[] = { "imu-state", "odd-state", "estop", "clock" };
+	static const char *const names[] = { "imu-state", "odd-state", "estop", "clock", "imu-event" };
 
 	robot_channels_close(&channels);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
