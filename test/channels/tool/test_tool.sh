@@ -119,7 +119,8 @@ lib_case unknown_option lib_says 100 '' \
 full_disk() { "$ach" "$@" >/dev/full; }
 if [ -e /dev/full ]; then
 	lib_case full_disk lib_says 111 '' 'ach: cannot write: No space left on device' full_disk help
-	lib_case full_disk_command lib_says 111 '' 'ach file: cannot write: No space left on device' full_disk file "$p-a"
+	lib_case full_disk_command lib_says 111 '' 'ach file: cannot write: No space left on device' \
+		full_disk file "$p-a"
 fi
 
 # ---- mk, rm, file ----
@@ -225,14 +226,16 @@ lib_case chmod_missing lib_matches 100 'ach chmod: MODE NAME... is missing *' "$
 
 lib_case old_create lib_says 0 '' '' "$ach" -C "$p-old" -m 7 -n 80 -o 660
 lib_case old_created [ "$(field "$p-old" count) $(field "$p-old" size) $(field "$p-old" mode)" = '7 80 0660' ]
-lib_case old_exists lib_says 111 '' "ach mk: $p-old: exists already (-1 accepts that, -t replaces it)" "$ach" -C "$p-old"
+lib_case old_exists lib_says 111 '' "ach mk: $p-old: exists already (-1 accepts that, -t replaces it)" \
+	"$ach" -C "$p-old"
 lib_case old_once lib_says 0 '' '' "$ach" -1C "$p-old"
 lib_case old_truncate lib_says 0 '' '' "$ach" -m 8 -t -C "$p-old"
 lib_case old_truncated [ "$(field "$p-old" count) $(field "$p-old" size)" = '8 512' ]
 lib_case old_file lib_says 0 "/dev/shm/achshm-$p-old" '' "$ach" -F "$p-old"
 lib_case old_dump [ "$("$ach" -D "$p-old" 2>/dev/null)" = "$("$ach" dump "$p-old")" ]
 lib_case old_before lib_says 0 "$p-old: 3 messages of 512 bytes" '' "$ach" -v -t -m 3 mk "$p-old"
-lib_case old_two lib_says 100 '' 'ach: one command at a time (ach help lists the commands)' "$ach" -U "$p-old" -D "$p-old"
+lib_case old_two lib_says 100 '' 'ach: one command at a time (ach help lists the commands)' \
+	"$ach" -U "$p-old" -D "$p-old"
 lib_case old_kept [ -e "/dev/shm/achshm-$p-old" ]
 lib_case old_unlink lib_says 0 '' '' "$ach" -U "$p-old"
 lib_case old_unlinked lib_not [ -e "/dev/shm/achshm-$p-old" ]
@@ -334,7 +337,8 @@ lib_case info_empty_json lib_says 0 "{\"name\":\"$p-a\",\"count\":16,\"size\":51
 \"last_seq\":0,\"age_ns\":null,\"rate_hz\":0,\"writer_pid\":null}" '' "$ach" info "$p-a" --json --for 1ms
 lib_case info_foreign_json lib_says 0 "{\"name\":\"$p-foreign\",\"count\":4,\"size\":8,\"mode\":\"0644\",\"type\":null,\
 \"last_seq\":9,\"age_ns\":null,\"rate_hz\":null,\"writer_pid\":$foreign_writer}" '' info "$p-foreign" --json
-lib_case info_zero lib_says 111 '' "ach info: /dev/shm/achshm-$p-zero is not a channel, or not a whole one" info "$p-zero"
+lib_case info_zero lib_says 111 '' "ach info: /dev/shm/achshm-$p-zero is not a channel, or not a whole one" \
+	info "$p-zero"
 lib_case info_corrupt lib_says 111 '' "ach info: $p-corrupt: corrupt: an index entry is not sound" info "$p-corrupt"
 lib_case info_two lib_matches 100 'ach info: * one argument too many' "$ach" info "$p-a" "$p-imu"
 lib_case info_for lib_says 100 '' 'ach info: --for: "long" is not a duration such as 5ms' "$ach" info "$p-a" --for long

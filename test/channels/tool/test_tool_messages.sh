@@ -370,7 +370,8 @@ test_put_refuses_in_one_line() {
 	refuses 111 'ach put: samples: "-1" is not a whole number of 32 bits' \
 		"$ach" put "$c" --type imu --json '{"samples":-1}'
 	refuses 111 'ach put: "what" is not field = value' "$ach" put "$c" --type imu --text what
-	refuses 111 'ach put: --hex: "ABC" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ABC
+	refuses 111 'ach put: --hex: "ABC" is not pairs of hexadecimal digits such as DEADBEEF' \
+		"$ach" put "$c" --hex ABC
 	refuses 111 'ach put: --hex: "0g" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex 0g
 	refuses 111 'ach put: --hex: "" is not pairs of hexadecimal digits such as DEADBEEF' "$ach" put "$c" --hex ''
 	refuses 111 "ach put: --type: \"imo\" is not a type of message; did you mean imu?" \

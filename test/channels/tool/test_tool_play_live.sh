@@ -34,7 +34,8 @@ messages() { # NAME: put into it; 0 also if it is not there
 	"$ach" info "$p$1" --json --for 0 2>/dev/null | grep -oE '"last_seq":[0-9]+' | grep -oE '[0-9]+' || echo 0
 }
 refused() { # NAME BY
-	lib_says 111 '' "ach play: $p$1: a live robot listens to it (see ach info $p$2); --map $p$1=NAME plays it under \
+	lib_says 111 '' \
+		"ach play: $p$1: a live robot listens to it (see ach info $p$2); --map $p$1=NAME plays it under \
 another name, --force plays it all the same" "$ach" play "$tmp/$1" && [ "$(messages "$1")" = 0 ]
 }
 played() { # NAME [OPTION...]

@@ -37,7 +37,8 @@ test_a_channel_of_gigabytes_is_not_made() {
 	local shape
 	for shape in '1000000, 1000000' '4294967295, 4294967295' '2, 2147483648' '268435457, 1'; do
 		make huge "[channel(0, b'$p-huge', $shape, 0), record(3, 0, 2000, 1, b'x')]"
-		lib_says 111 '' "ach play: $p-huge: the recording asks for a channel of ${shape/, / x } bytes, more than \
+		lib_says 111 '' \
+			"ach play: $p-huge: the recording asks for a channel of ${shape/, / x } bytes, more than \
 256 MiB (ach mk makes one of any size)" "$ach" play "$tmp/huge"
 		[ ! -e "/dev/shm/achshm-$p-huge" ]
 	done
