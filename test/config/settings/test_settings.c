@@ -119,7 +119,7 @@ TEST(refusals)
 /* ---- units ---- */
 
 static struct {
-	double angles[4], speed, turn, length, current, torque, share;
+	double angles[4], speed, turn, length, current, torque, share, part;
 	size_t angles_n;
 	int64_t bitrate, restart_ms;
 } measured;
@@ -133,6 +133,7 @@ static const struct settings_row measured_rows[] = {
 	ROW(REAL, current, "A"),
 	ROW(REAL, torque, "N m s/rad"),
 	ROW(REAL, share, ""),
+	ROW(REAL, part, "1"),
 	ROW(INT, bitrate, "bit/s"),
 	ROW(INT, restart_ms, "ms"),
 	SETTINGS_END,
@@ -157,6 +158,8 @@ TEST(values_with_a_unit_are_converted_to_that_of_the_row)
 	TEST_ASSERT_TRUE(measured.torque == 2);
 	assigned("share=12.5 %");
 	TEST_ASSERT_TRUE(measured.share == 0.125);
+	assigned("part=50%");
+	TEST_ASSERT_TRUE(measured.part == 0.5);
 	assigned("bitrate=0.5 Mbit/s");
 	TEST_ASSERT_EQUAL_INT64(500000, measured.bitrate);
 	assigned("restart_ms=2s");
@@ -182,6 +185,7 @@ TEST(wrong_unit_is_refused_with_those_that_are_taken)
 	refused_unit("current=5 Amp", "current: \"5 Amp\" is not in one of A, mA");
 	refused_unit("torque=5 N m", "torque: \"5 N m\" is not in one of N m s/rad");
 	refused_unit("share=3 A", "share: \"3 A\" is not a number");
+	refused_unit("part=3 A", "part: \"3 A\" is not in one of 1, %");
 	refused_unit("bitrate=0.5 bit/s", "bitrate: \"0.5 bit/s\" is not a whole number");
 	refused_unit("bitrate=500.0", "bitrate: \"500.0\" is not a whole number");
 	refused_unit("bitrate=1e300 bit/s", "bitrate: \"1e300 bit/s\" is not a whole number");
