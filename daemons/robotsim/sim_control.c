@@ -187,7 +187,8 @@ static bool may_change(const struct sim_unit *unit, const char *key)
 static int set_one(struct sim *sim, struct sim_unit *unit, const char *assignment, struct rpc_text *answer)
 {
 	struct settings settings = { .rows = unit ? unit->kind->rows : krang_rows,
-				     .values = unit ? unit->state : &sim->body.krang.settings };
+				     .values = unit ? unit->state : &sim->body.krang.settings,
+				     .noun = "setting" };
 	struct error_sink errors = { say_line, answer, 0 };
 	const size_t len = strcspn(assignment, "=");
 	const char *key = NULL;
@@ -204,11 +205,30 @@ static int set_one(struct sim *sim, struct sim_unit *unit, const char *assignmen
 	return 0;
 }
 
+/* A list has blanks, and a unit may have: "force=[0.5, 1]".  What follows a word up to the next with a = belongs to it.
+ * All are in one line, whose blanks became zeros. */
+static void join_values(char **words)
+{
+	char **last = words;
+
+	for (char **next = words + !!words[0]; *next; next++) {
+		char *end = *last + strlen(*last);
+
+		if (strchr(*next, '='))
+			*++last = *next;
+		else
+			memset(end, ' ', (size_t)(*next - end));
+	}
+	if (*last)
+		last[1] = NULL;
+}
+
 static int do_set(struct sim *sim, struct sim_unit *unit, char **words, struct rpc_text *answer, int64_t now_ns)
 {
 	int r = words[0] ? 0 : set_one(sim, unit, "", answer);
 
 	(void)now_ns;
+	join_values(words);
 	for (; !r && *words; words++)
 		r = set_one(sim, unit, *words, answer);
 	return r;

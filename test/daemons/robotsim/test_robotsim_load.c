@@ -348,6 +348,34 @@ TEST(test_set)
 	TEST_ASSERT_NOT_NULL(strstr(command("set larm.4", 0), "error "));
 }
 
+static const char *set_first(const char *values)
+{
+	char line[200];
+
+	snprintf(line, sizeof(line), "set %s %s", sim.units[0].name, values);
+	return command(line, 0);
+}
+
+TEST(set_takes_the_list_that_its_message_shows)
+{
+	static const char text[] = "robot: test\nbuses: {b: {interface: wire:b, bitrate: 1000000}}\n"
+				   "devices: {ft: {driver: ftd, bus: b}}\n";
+	struct error_sink errors = { unit_keep_line, NULL, 0 };
+
+	said[0] = 0;
+	TEST_ASSERT_EQUAL_MESSAGE(0, robot_open_text(&robot, "t.yaml", text, strlen(text), &errors), said);
+	robot_is_open = true;
+	TEST_ASSERT_EQUAL_MESSAGE(0, sim_load(&sim, &robot, &errors), said);
+	TEST_ASSERT_EQUAL_STRING("error set: force: \"x\" is not a list of numbers such as [0.5, 1]",
+				 set_first("force=x"));
+	TEST_ASSERT_EQUAL_STRING("ok", set_first("force=[0.5, 1]"));
+	TEST_ASSERT_EQUAL_STRING("ok", set_first("force=[ 500 mN ,  1 N, -2] torque=1, 2"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(set_first("force=[0.5, 1"), "is not a list of numbers"), said);
+	TEST_ASSERT_EQUAL_STRING("error set: \"[0.5, 1]\" is not KEY=VALUE", set_first("[0.5, 1]"));
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(set_first("colour=red"), "error set: colour: unknown setting; there are "),
+				     said);
+}
+
 TEST(test_report)
 {
 	open_one();
