@@ -1,4 +1,5 @@
 /* budget_frames.c: canbudget over the frames that drivers declare: reading, table, JSON. */
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,23 +60,47 @@ static void run_achstart(const char *launch)
 		execl(path, "achstart", "--frames", launch, (char *)NULL);
 	}
 	execlp("achstart", "achstart", "--frames", launch, (char *)NULL);
-	program_fail("achstart: %s", strerror(errno));
+	dprintf(STDERR_FILENO, "unable to run achstart: %s\n", strerror(errno));
 	_exit(EXIT_RETRY);
+}
+
+/* What achstart said, in the name of the program that was asked. */
+static void pass_on(int said_fd)
+{
+	static const char *const before[] = { "achstart: ", "fatal: " };
+	FILE *said = fdopen(said_fd, "r");
+	char line[ERROR_LINE_MAX];
+
+	if (!said)
+		return;
+	rewind(said);
+	while (fgets(line, sizeof(line), said)) {
+		const char *what = line;
+
+		for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++)
+			if (!strncmp(what, before[i], strlen(before[i])))
+				what += strlen(before[i]);
+		program_say("%.*s", (int)strcspn(what, "\n"), what);
+	}
+	fclose(said);
 }
 
 static int take_launch(struct traffic *traffic, const char *launch)
 {
+	const int said_fd = memfd_create("achstart", MFD_CLOEXEC);
 	int ends[2], status, how = 0;
 	size_t len = 0;
 	char *text;
+	bool ended;
 	pid_t pid;
 	FILE *from;
 
-	if (pipe(ends))
+	if (said_fd < 0 || pipe(ends))
 		return program_fail("%s", strerror(errno));
 	pid = fork();
 	if (pid == 0) {
 		dup2(ends[1], STDOUT_FILENO);
+		dup2(said_fd, STDERR_FILENO);
 		close(ends[0]);
 		close(ends[1]);
 		run_achstart(launch);
@@ -85,7 +110,9 @@ static int take_launch(struct traffic *traffic, const char *launch)
 	text = from ? read_all(from, &len) : NULL;
 	if (from)
 		fclose(from);
-	if (pid < 0 || !text || waitpid(pid, &how, 0) < 0)
+	ended = pid > 0 && waitpid(pid, &how, 0) > 0;
+	pass_on(said_fd);
+	if (!ended || !text)
 		status = program_fail("%s: %s", launch, strerror(errno));
 	else if (!WIFEXITED(how))
 		status = program_fail("achstart --frames %s was killed", launch);

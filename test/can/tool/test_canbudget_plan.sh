@@ -144,9 +144,13 @@ END
 o = json.load(sys.stdin)
 assert len(o["buses"]) == 8 and all(b["fits"] for b in o["buses"]), o
 assert {d["name"] for d in o["drivers"]} >= {"clock", "larm", "waist", "battery"}'
-	local none='achstart: fatal: there is no launch file "none'
+	local none='canbudget: there is no launch file "none'
 	lib_says 100 '' "$none.launch\"; looked for none.launch, launch/none.launch" "$budget" none.launch
 	lib_says 100 '' "$none\"; looked for none.launch, none, launch/none.launch" "$budget" none
+	printf 'include: %s/config/robots/waist.yaml\ndaemons: {}\nwrong: 1\n' "$PWD" >"$lib_folder/bad.launch"
+	"$budget" "$lib_folder/bad.launch" 2>"$lib_folder/said" && return 1
+	grep -q "bad.launch:3: wrong: " "$lib_folder/said"
+	! grep -v '^canbudget: ' "$lib_folder/said"
 	lib_says 0 "$("$budget" --json launch/waist.launch)" '' "$budget" --json waist
 }
 
