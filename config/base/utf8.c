@@ -64,6 +64,24 @@ bool utf8_is_plain(uint32_t c)
 	return true;
 }
 
+size_t utf8_columns(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+		size_t columns;
+	} others[] = {
+		{ 0x300, 0x36f, 0 },	 { 0x200b, 0x200d, 0 },	  { 0x20d0, 0x20ff, 0 },   { 0xfe00, 0xfe0f, 0 },
+		{ 0x1100, 0x115f, 2 },	 { 0x2e80, 0x303e, 2 },	  { 0x3041, 0xa4cf, 2 },   { 0xac00, 0xd7a3, 2 },
+		{ 0xf900, 0xfaff, 2 },	 { 0xfe30, 0xfe6f, 2 },	  { 0xff00, 0xff60, 2 },   { 0xffe0, 0xffe6, 2 },
+		{ 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (c >= others[i].first && c <= others[i].last)
+			return others[i].columns;
+	return 1;
+}
+
 void utf8_clean(char *text)
 {
 	for (size_t left = strlen(text); left;) {

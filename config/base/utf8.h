@@ -16,6 +16,9 @@ const char *utf8_check(const char *text, size_t len, unsigned int *line);
 /* False for control characters, line separators, byte order marks and marks that turn the direction of text. */
 bool utf8_is_plain(uint32_t c);
 
+/* Columns of a terminal that it takes: 0 for a mark on the character before, 2 for those of East Asia and pictures. */
+size_t utf8_columns(uint32_t c);
+
 /* Each byte of what is not plain, or not UTF-8, becomes '?'. */
 void utf8_clean(char *text);
 

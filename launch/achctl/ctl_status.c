@@ -18,7 +18,7 @@ static void print_view(const struct status *v)
 
 	status_print_stream(&stream, stdout, ctl_colour(stdout));
 	status_print_robot(v, &stream.paint, width);
-	status_print_clock(v, &stream.paint, width);
+	status_print_clock(v, &stream.paint, width, SIZE_MAX);
 	for (int i = 0; i < 2; i++) {
 		(i ? status_print_buses : status_print_daemons)(v, &table);
 		if (!table.rows_n)

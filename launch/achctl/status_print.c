@@ -143,40 +143,68 @@ void status_print_robot(const struct status *v, struct paint *p, size_t width)
 	}
 }
 
+/* A line that goes on in the next one. */
+struct flow {
+	struct paint *p;
+	size_t width, left, lines; /* lines: how many are left, with this one */
+};
+
+/* Both in the same line; without room for them, what does not fit is left out. */
+static void flow_say(struct flow *f, enum tone tone, const char *text, const char *dim)
+{
+	const size_t need = strlen(text) + strlen(dim);
+
+	if (need > f->left && f->lines > 1) {
+		f->p->end(f->p);
+		f->lines--;
+		f->left = f->width;
+		text += strspn(text, " ");
+		say(f->p, &f->left, TONE_PLAIN, "  ");
+	}
+	say(f->p, &f->left, tone, "%s", text);
+	say(f->p, &f->left, TONE_DIM, "%s", dim);
+}
+
 /* Names of the drivers that are locked to the clock, with their phase, or of the drivers in free run. */
-static void say_followers(const struct status *v, bool freerun, struct paint *p, size_t *left)
+static void say_followers(const struct status *v, bool freerun, struct flow *f)
 {
 	const enum tone tone = freerun ? TONE_ODD : TONE_PLAIN;
 	bool any = false;
 
 	for (size_t i = 0; i < v->daemons_n; i++) {
 		const struct status_daemon *d = &v->daemons[i];
-		char phase[STATUS_PRINT_MAX];
+		char name[STATUS_NAME_MAX + 16], us[STATUS_PRINT_MAX], phase[STATUS_PRINT_MAX + 2] = "";
 
 		if (!*d->life || !strcmp(d->name, v->clock.name) || d->freerun != freerun || d->age_ms > DEAD_MS)
 			continue;
-		say(p, left, tone, "%s%s", any ? " " : freerun ? ", free run: " : ", locked: ", d->name);
-		any = true;
-		if (isfinite(d->phase_us) && !freerun) {
-			status_print_us(phase, d->phase_us);
-			say(p, left, TONE_DIM, " +%s", phase);
+		if (!any) {
+			say(f->p, &f->left, TONE_PLAIN, ",");
+			flow_say(f, tone, freerun ? " free run:" : " locked:", "");
 		}
+		any = true;
+		snprintf(name, sizeof(name), " %s", d->name);
+		if (isfinite(d->phase_us) && !freerun) {
+			status_print_us(us, d->phase_us);
+			snprintf(phase, sizeof(phase), " +%s", us);
+		}
+		flow_say(f, tone, name, phase);
 	}
 }
 
-void status_print_clock(const struct status *v, struct paint *p, size_t width)
+void status_print_clock(const struct status *v, struct paint *p, size_t width, size_t lines)
 {
-	char rate[STATUS_PRINT_MAX], late[STATUS_PRINT_MAX];
-	size_t left = width;
+	struct flow f = { p, width, width, lines };
+	char text[STATUS_PRINT_MAX];
 
 	if (!*v->clock.name)
 		return;
-	status_print_hz(rate, isfinite(v->clock.rate_hz) ? v->clock.rate_hz : 1e6 / v->clock.period_us);
-	status_print_us(late, v->clock.late_us);
-	say(p, &left, TONE_HEAD, "%s", v->clock.name);
-	say(p, &left, TONE_PLAIN, "  %s, late %s, cycle %lld", rate, late, (long long)v->clock.cycle);
-	say_followers(v, true, p, &left);
-	say_followers(v, false, p, &left);
+	say(p, &f.left, TONE_HEAD, "%s", v->clock.name);
+	status_print_hz(text, isfinite(v->clock.rate_hz) ? v->clock.rate_hz : 1e6 / v->clock.period_us);
+	say(p, &f.left, TONE_PLAIN, "  %s", text);
+	status_print_us(text, v->clock.late_us);
+	say(p, &f.left, TONE_PLAIN, ", late %s, cycle %lld", text, (long long)v->clock.cycle);
+	say_followers(v, true, &f);
+	say_followers(v, false, &f);
 	p->end(p);
 }
 
@@ -343,5 +371,5 @@ static void stream_end(struct paint *p)
 
 void status_print_stream(struct status_print_stream *s, FILE *to, bool colour)
 {
-	*s = (struct status_print_stream){ { stream_text, stream_end, 0 }, to, colour };
+	*s = (struct status_print_stream){ { stream_text, stream_end, 0, 0 }, to, colour };
 }

@@ -15,8 +15,8 @@ void status_print_count(char text[STATUS_PRINT_MAX], int64_t n); /* 12345, 1.2M 
 
 /* The robot, its level and its supervisor: two lines. */
 void status_print_robot(const struct status *view, struct paint *paint, size_t width);
-/* The clock: a line, or none if there is no clock. */
-void status_print_clock(const struct status *view, struct paint *paint, size_t width);
+/* The clock: as many lines as its drivers take, or none if there is no clock. */
+void status_print_clock(const struct status *view, struct paint *paint, size_t width, size_t lines);
 void status_print_daemons(const struct status *view, struct table *table);
 void status_print_buses(const struct status *view, struct table *table);
 

@@ -1,7 +1,11 @@
 /* table.c: columns for people. */
+#include <math.h>
+
 #include "launch/achctl/table.h"
 
 #define GAP 2
+#define BAR_MIN 8
+#define BAR_MAX 42
 #define LINE_BYTES 1024
 
 void table_begin(struct table *t, size_t n)
@@ -9,6 +13,7 @@ void table_begin(struct table *t, size_t n)
 	t->columns_n = n;
 	t->rows_n = 0;
 	t->title = NULL;
+	t->bar = 0;
 }
 
 struct table_row *table_add(struct table *t)
@@ -30,20 +35,29 @@ void table_cell(struct table_row *row, size_t column, enum tone tone, const char
 	row->cell[column].tone = tone;
 }
 
-/* Every character counts as one column: names and reasons hardly ever hold others. */
 size_t table_fitting_bytes(const char *text, size_t width, size_t *columns)
 {
 	size_t bytes = 0, len = strlen(text), n = 0;
 	uint32_t c;
 
-	while (n < width && bytes < len) {
-		const size_t size = utf8_character(text + bytes, len - bytes, &c);
+	while (bytes < len) {
+		const size_t size = utf8_character(text + bytes, len - bytes, &c), wide = size ? utf8_columns(c) : 1;
 
+		if (n + wide > width)
+			break;
 		bytes += size ? size : 1;
-		n++;
+		n += wide;
 	}
 	*columns = n;
 	return bytes;
+}
+
+void table_bar(const struct table *t, struct table_row *row, enum tone tone, double at)
+{
+	if (isnan(at))
+		return;
+	table_cell(row, t->bar, tone, "|");
+	row->cell[t->bar].at = at;
 }
 
 static const char *title(const struct table *t, size_t column)
@@ -81,7 +95,7 @@ static void drop_one(const struct table *t, widths w)
 static void find_widths(const struct table *t, size_t width, widths w)
 {
 	for (size_t i = 0; i < t->columns_n; i++) {
-		w[i] = strlen(title(t, i));
+		w[i] = i && i == t->bar ? BAR_MIN : strlen(title(t, i));
 		for (size_t r = 0; r < t->rows_n; r++) {
 			size_t columns;
 
@@ -92,6 +106,10 @@ static void find_widths(const struct table *t, size_t width, widths w)
 	}
 	for (size_t i = 0; i < t->columns_n && total(t, w) > width; i++)
 		drop_one(t, w);
+	if (t->bar && w[t->bar] && total(t, w) < width)
+		w[t->bar] += width - total(t, w);
+	if (t->bar && w[t->bar] > BAR_MAX)
+		w[t->bar] = BAR_MAX;
 }
 
 /* ---- drawing ---- */
@@ -115,6 +133,27 @@ static void paint_blanks(struct paint *p, size_t n, size_t *left)
 	table_text(p, TONE_PLAIN, blanks, left);
 }
 
+/* A scale with its ends, and a mark where the value is; beyond an end an arrow is in its place. */
+static void paint_bar(struct paint *p, enum tone tone, bool plain, double at, size_t width, size_t *left)
+{
+	static const char *const signs[2][4] = { { "├", "─", "┤", "●" }, { "[", "-", "]", "o" } };
+	const size_t last = width - 1;
+	const size_t mark = at < 0 ? 0 : at > 1 ? last : 1 + (size_t)lround(at * (double)(last - 2));
+	char text[sizeof("├") * BAR_MAX];
+	struct text_out out = text_out(text, sizeof(text));
+
+	for (size_t i = 0; i < mark; i++)
+		text_add(&out, "%s", signs[plain][i > 0]);
+	if (mark)
+		table_text(p, TONE_DIM, text, left);
+	table_text(p, tone, !mark ? "<" : mark == last ? ">" : signs[plain][3], left);
+	out = text_out(text, sizeof(text));
+	for (size_t i = mark + 1; i < width; i++)
+		text_add(&out, "%s", signs[plain][i < last ? 1 : 2]);
+	if (mark < last)
+		table_text(p, TONE_DIM, text, left);
+}
+
 /* The heading, if row is NULL. */
 static void paint_row(const struct table *t, const widths w, struct paint *p, const struct table_row *row, size_t width)
 {
@@ -128,7 +167,10 @@ static void paint_row(const struct table *t, const widths w, struct paint *p, co
 			continue;
 		table_fitting_bytes(text, w[i], &columns);
 		paint_blanks(p, blanks + (t->columns[i].left ? 0 : w[i] - columns), &left);
-		table_text(p, row ? row->cell[i].tone : TONE_HEAD, text, &left);
+		if (row && i && i == t->bar && *text)
+			paint_bar(p, row->cell[i].tone, t->plain, row->cell[i].at, columns = w[i], &left);
+		else
+			table_text(p, row ? row->cell[i].tone : TONE_HEAD, text, &left);
 		blanks = GAP + (t->columns[i].left ? w[i] - columns : 0);
 	}
 	p->end(p);

@@ -19,6 +19,7 @@ struct paint {
 	void (*text)(struct paint *paint, enum tone tone, const char *text);
 	void (*end)(struct paint *paint); /* of the line; counts it */
 	size_t lines;			  /* ended so far */
+	size_t left;			  /* where lines begin, in columns: right of what was drawn before */
 };
 
 struct table_column {
@@ -31,6 +32,7 @@ struct table_row {
 	struct {
 		char text[TABLE_CELL_MAX];
 		enum tone tone;
+		double at; /* of a bar */
 	} cell[TABLE_COLUMNS_MAX];
 	char note[TABLE_NOTE_MAX];
 	enum tone note_tone;
@@ -40,16 +42,21 @@ struct table_row {
 struct table {
 	struct table_column columns[TABLE_COLUMNS_MAX]; /* set before table_begin */
 	const char *title;				/* of the first column, instead of its own; NULL: its own */
+	bool plain;					/* bars are of ASCII characters */
+	size_t bar; /* the column that has bars, and gets what room is left; 0: none */
 	size_t columns_n, rows_n;
 	struct table_row rows[TABLE_ROWS_MAX];
 };
 
-/* Forgets the rows; n of the columns count. */
+/* Forgets the rows; n of the columns count, and none has bars. */
 void table_begin(struct table *table, size_t n);
 /* One more row, empty; NULL: there is no room. */
 struct table_row *table_add(struct table *table);
 void table_cell(struct table_row *row, size_t column, enum tone tone, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* A value in the column of bars: 0 at its left end, 1 at its right one; NaN: none. */
+void table_bar(const struct table *table, struct table_row *row, enum tone tone, double at);
 
 /* How many lines it takes, heading and notes included. */
 size_t table_lines(const struct table *table);

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "launch/achctl/ctl.h"
+#include "launch/achctl/tail.h"
 #include "launch/achctl/top.h"
 #include "launch/view/estop_raise.h"
+#include "launch/view/logs.h"
 #include "launch/view/status_poll.h"
 
 #define NOTICE_NS 10000000000
@@ -22,6 +24,8 @@ struct loop {
 	const struct ctl_line *line;
 	struct estop estop;
 	struct status_poll achstart;
+	struct tail events;
+	bool has_events;
 	bool shown;	   /* something has been drawn */
 	int64_t next_ns;   /* when to look next */
 	int64_t notice_ns; /* until then */
@@ -67,10 +71,35 @@ static void raise_level(struct loop *l, enum msg_level level)
 	say(l, level == MSG_LEVEL_ESTOP ? TONE_BAD : TONE_ODD, text);
 }
 
+static void take_event(void *to, const char *line)
+{
+	const time_t now = clock_real_ns() / 1000000000;
+	char today[16];
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(today, sizeof(today), "%Y-%m-%d", &tm);
+	top_event_add(to, line, today);
+}
+
+/* The file comes with the first achstart, and may not be read by everyone. */
+static void read_events(struct loop *l)
+{
+	char path[RUN_PATH_MAX];
+
+	if (l->has_events) {
+		tail_more(&l->events, take_event, &l->top);
+	} else if (!logs_path(path, "events.log") && !tail_open(&l->events, path)) {
+		l->has_events = true;
+		tail_last(&l->events, TOP_EVENTS_MAX, take_event, &l->top);
+	}
+}
+
 static void update_view(struct loop *l, int64_t now_ns)
 {
 	status_poll_begin(&l->achstart, 0, now_ns);
 	robot_channels_read(&l->top.channels);
+	read_events(l);
 	robot_level_read(&l->estop, &l->top.channels, clock_now_ns());
 	status_poll_channels(&l->achstart, &l->top.view, &l->top.channels);
 	if (now_ns < l->notice_ns)
@@ -145,7 +174,9 @@ static void move(struct loop *l, size_t up, size_t down, size_t page)
 
 static void press(struct loop *l, int key)
 {
-	static const char panes[] = { [TOP_ALL] = 'a', [TOP_DAEMONS] = 'd', [TOP_BUSES] = 'b', [TOP_CHANNELS] = 'c' };
+	static const char panes[] = {
+		[TOP_ALL] = 'a', [TOP_DAEMONS] = 'd', [TOP_BUSES] = 'b', [TOP_JOINTS] = 'j', [TOP_CHANNELS] = 'c'
+	};
 	const int letter = key > TOP_LETTER ? tolower(key - TOP_LETTER) : 0;
 	const size_t page = top_screen_rows() / 2;
 	const char *pane = letter ? memchr(panes, letter, sizeof(panes)) : NULL;
@@ -254,6 +285,7 @@ static int run_screen(const struct ctl_line *line)
 	}
 	signals = open_signals();
 	l.line = line;
+	l.events.fd = -1;
 	l.achstart.away = true;
 	l.top.plain = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	robot_level_open(&l.estop, false, &(struct error_sink){ 0 });
@@ -261,6 +293,7 @@ static int run_screen(const struct ctl_line *line)
 	top_screen_end();
 	status_poll_end(&l.achstart);
 	estop_close(&l.estop);
+	tail_close(&l.events);
 	robot_channels_close(&l.top.channels);
 	close(signals);
 	return 0;

@@ -109,12 +109,12 @@ static void screen_text(struct paint *p, enum tone tone, const char *text)
 
 static void screen_end(struct paint *p)
 {
-	move((int)++p->lines, 0);
+	move((int)++p->lines, (int)p->left);
 }
 
-void top_screen_draw(const struct top *top)
+void top_screen_draw(struct top *top)
 {
-	struct paint paint = { screen_text, screen_end, 0 };
+	struct paint paint = { screen_text, screen_end, 0, 0 };
 
 	erase();
 	move(0, 0);

@@ -36,6 +36,7 @@ static struct robot_channel *find(const struct robot_channels *c, const char *na
 static void drop(struct robot_channels *c, size_t i)
 {
 	ach_close(&c->at[i]->chan);
+	free(c->at[i]->joints);
 	free(c->at[i]);
 	c->at[i] = c->at[--c->n];
 }
@@ -90,6 +91,13 @@ static void keep_refusal(struct robot_channel *one, const struct msg_event *even
 	one->refused_by = event->header.incarnation;
 }
 
+/* Keeps a copy, in place of the one before; NULL: there is no memory. */
+static void *copy(void *kept, const void *msg, size_t size)
+{
+	kept = kept ? kept : malloc(size);
+	return kept ? memcpy(kept, msg, size) : NULL;
+}
+
 static void take(struct robot_channels *c, struct robot_channel *one, const void *msg, size_t len)
 {
 	const struct msg_type *type;
@@ -103,6 +111,8 @@ static void take(struct robot_channels *c, struct robot_channel *one, const void
 		memcpy(&one->common, (const char *)msg + sizeof(one->header), sizeof(one->common));
 	if (type->number == msg_event_number)
 		keep_refusal(one, msg);
+	if (type->number == msg_joint_state_number)
+		one->joints = copy(one->joints, msg, sizeof(*one->joints));
 	if (type->number == msg_clock_number && !strcmp(one->name, "clock")) {
 		memcpy(&c->clock, msg, sizeof(c->clock));
 		c->has_clock = true;

@@ -20,11 +20,12 @@ struct robot_channel {
 	struct msg_header header;
 	bool state; /* ... and begins with the common block, too */
 	struct msg_common common;
-	char refusal[MSG_TEXT_SIZE]; /* of a channel of events: why a reference was last refused; "": none was */
-	uint32_t refused_by;	     /* the incarnation of the driver that did */
-	int64_t read_ns;	     /* when it was looked at */
-	double rate_hz;		     /* over the last second or so; NAN: not known yet */
-	double phase_us;	     /* publication behind the beginning of the clock's cycle; NAN: there is no clock */
+	struct msg_joint_state *joints; /* the newest; NULL: the channel has others */
+	char refusal[MSG_TEXT_SIZE];	/* of a channel of events: why a reference was last refused; "": none was */
+	uint32_t refused_by;		/* the incarnation of the driver that did */
+	int64_t read_ns;		/* when it was looked at */
+	double rate_hz;			/* over the last second or so; NAN: not known yet */
+	double phase_us; /* publication behind the beginning of the clock's cycle; NAN: there is no clock */
 
 	/* private */
 	ach_channel_t chan;

@@ -2,7 +2,7 @@
  * it as tables or as JSON again.  One table of fields for each kind of row says all of that.
  *
  * Offered to other folders:
- *	estop_raise.h incident_text.h listener.h logs.h member.h observe.h peer.h rights.h
+ *	estop_raise.h incident_text.h joints.h listener.h logs.h member.h observe.h peer.h rights.h
  *	robot_channels.h status_poll.h terminal.h
  */
 #pragma once

@@ -13,23 +13,34 @@
 struct sheet {
 	struct paint paint;
 	char text[16384];
-	char tones[16384]; /* a letter for each byte of text: phgobdk */
+	char tones[16384];   /* a letter for each byte of text: phgobdk */
+	size_t columns[101]; /* up to which each line has been written, by utf8_columns */
 };
 
 static void sheet_text(struct paint *p, enum tone tone, const char *text)
 {
 	struct sheet *s = (struct sheet *)p;
 	const size_t at = strlen(s->text), n = strlen(text);
+	size_t columns;
 
 	TEST_ASSERT_LESS_THAN_size_t(sizeof(s->text), at + n);
 	memcpy(s->text + at, text, n);
 	memset(s->tones + at, "phgobdk"[tone], n);
+	table_fitting_bytes(text, SIZE_MAX, &columns);
+	s->columns[p->lines] += columns;
 }
 
+/* The next line begins at p->left, behind what was drawn there. */
 static void sheet_end(struct paint *p)
 {
-	sheet_text(p, TONE_PLAIN, "\n");
+	struct sheet *s = (struct sheet *)p;
+
+	strcat(s->text, "\n");
+	strcat(s->tones, "p");
 	p->lines++;
+	TEST_ASSERT_LESS_THAN_size_t(100, p->lines);
+	TEST_ASSERT_LESS_OR_EQUAL_size_t(p->left ? p->left : SIZE_MAX, s->columns[p->lines]);
+	s->columns[p->lines] = p->left ? p->left : s->columns[p->lines];
 }
 
 static struct sheet sheet;
@@ -37,7 +48,7 @@ static struct sheet sheet;
 static struct paint *new_sheet(void)
 {
 	memset(&sheet, 0, sizeof(sheet));
-	sheet.paint = (struct paint){ sheet_text, sheet_end, 0 };
+	sheet.paint = (struct paint){ sheet_text, sheet_end, 0, 0 };
 	return &sheet.paint;
 }
 
@@ -54,15 +65,8 @@ static size_t longest_line(void)
 {
 	size_t longest = 0;
 
-	for (const char *line = sheet.text; *line;) {
-		const size_t len = strcspn(line, "\n");
-		size_t columns = 0;
-
-		for (size_t i = 0; i < len; i++)
-			columns += ((unsigned char)line[i] & 0xC0) != 0x80; /* not within a character of UTF-8 */
-		longest = columns > longest ? columns : longest;
-		line += len + (line[len] == '\n');
-	}
+	for (size_t i = 0; i <= sheet.paint.lines; i++)
+		longest = sheet.columns[i] > longest ? sheet.columns[i] : longest;
 	return longest;
 }
 
@@ -139,6 +143,87 @@ TEST(test_table_cuts_whole_characters)
 	TEST_ASSERT_EQUAL_size_t(4, table_fitting_bytes("a\xc3\xa4z", 9, &n));
 	TEST_ASSERT_EQUAL_size_t(3, n);
 	TEST_ASSERT_EQUAL_size_t(2, table_fitting_bytes("\xff\xff\xff", 2, &n)); /* invalid UTF-8 counts by the byte */
+}
+
+TEST(test_table_counts_the_columns_of_wide_characters)
+{
+	static const struct {
+		const char *text;
+		size_t width, bytes, columns;
+	} cases[] = {
+		{ "手が", 4, 6, 4 },
+		{ "手が", 3, 3, 2 },
+		{ "手", 1, 0, 0 },
+		{ "한a", 3, 4, 3 },
+		{ "e\xcc\x81"
+		  "x",
+		  1, 3, 1 }, /* with its accent */
+		{ "\xf0\x9f\x98\x80", 1, 0, 0 },
+		{ "├●", 2, 6, 2 },
+		{ "", 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		size_t n;
+
+		TEST_ASSERT_EQUAL_size_t_MESSAGE(cases[i].bytes, table_fitting_bytes(cases[i].text, cases[i].width, &n),
+						 cases[i].text);
+		TEST_ASSERT_EQUAL_size_t_MESSAGE(cases[i].columns, n, cases[i].text);
+	}
+}
+
+/* The line of a table with one bar, of that width; NULL: the column is left out. */
+static void draw_bar(double at, bool plain, size_t width)
+{
+	struct table_row *row;
+
+	memcpy(table.columns,
+	       ((const struct table_column[]){ { "J", true, 0 }, { "RANGE", true, 1 }, { "S", true, 2 } }),
+	       3 * sizeof(*table.columns));
+	table_begin(&table, 3);
+	table.bar = 1;
+	table.plain = plain;
+	row = table_add(&table);
+	table_cell(row, 0, TONE_PLAIN, "j");
+	table_bar(&table, row, TONE_GOOD, at);
+	table_cell(row, 2, TONE_PLAIN, "s");
+	table_paint(&table, new_sheet(), width, SIZE_MAX, 0);
+	table.bar = 0;
+}
+
+TEST(test_bar_shows_where_between_its_limits)
+{
+	static const struct {
+		double at;
+		size_t width;
+		const char *plain, *fine;
+	} cases[] = {
+		{ 0, 17, "j  [o--------]  s", "j  ├●────────┤  s" },
+		{ 1, 17, "j  [--------o]  s", "j  ├────────●┤  s" },
+		{ 0.5, 15, "j  [---o---]  s", NULL },
+		{ -0.001, 17, "j  <---------]  s", "j  <─────────┤  s" },
+		{ 1.001, 17, "j  [--------->  s", "j  ├─────────>  s" },
+		{ -INFINITY, 14, "j  <------]  s", NULL },
+		{ INFINITY, 14, "j  [------>  s", NULL },
+		{ NAN, 17, "j               s", "j               s" },
+		{ 0.5, 13, "j  s", "j  s" }, /* no room */
+		{ 0.5, 2, "j", "j" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (int plain = 0; plain < 2; plain++) {
+			const char *expected = plain ? cases[i].plain : cases[i].fine, *line;
+
+			draw_bar(cases[i].at, plain, cases[i].width);
+			line = strchr(sheet.text, '\n') + 1;
+			if (expected)
+				TEST_ASSERT_EQUAL_STRING_LEN(expected, line, strlen(expected));
+			TEST_ASSERT_LESS_OR_EQUAL_size_t(17, longest_line());
+		}
+	draw_bar(0.5, true, 1000); /* as long as a bar is clear */
+	TEST_ASSERT_EQUAL_size_t(5 + 42 + 1, longest_line());
+	TEST_ASSERT_EQUAL_CHAR('g', tone_of("o"));
+	TEST_ASSERT_EQUAL_CHAR('d', tone_of("["));
 }
 
 TEST(test_numbers)
@@ -345,23 +430,45 @@ TEST(test_show_clock_names_its_followers)
 	struct status_daemon *d;
 
 	read_view(ANSWER(WAIST("ready", "true", "\"active\""), ""));
-	status_print_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80, SIZE_MAX);
 	TEST_ASSERT_EQUAL_STRING("clock  1000 Hz, late 12 us, cycle 99, locked: waist\n", sheet.text);
 	d = &view.daemons[view.daemons_n++];
 	*d = view.daemons[0];
 	strcpy(d->name, "larm");
 	d->freerun = true;
 	view.daemons[0].phase_us = 420;
-	status_print_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80, SIZE_MAX);
 	TEST_ASSERT_EQUAL_STRING("clock  1000 Hz, late 12 us, cycle 99, free run: larm, locked: waist +420 us\n",
 				 sheet.text);
 	TEST_ASSERT_EQUAL_CHAR('o', tone_of("larm"));
 	view.daemons[0].age_ms = 5000; /* dead: it follows nothing */
-	status_print_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80, SIZE_MAX);
 	TEST_ASSERT_NULL(strstr(sheet.text, "waist"));
 	*view.clock.name = 0;
-	status_print_clock(&view, new_sheet(), 80);
+	status_print_clock(&view, new_sheet(), 80, SIZE_MAX);
 	TEST_ASSERT_EQUAL_STRING("", sheet.text);
+}
+
+TEST(test_show_clock_goes_on_in_the_next_line)
+{
+	read_view(ANSWER(WAIST("ready", "true", "\"active\""), ""));
+	view.daemons[0].phase_us = 420;
+	for (size_t i = 1; i < 5; i++) {
+		view.daemons[i] = view.daemons[0];
+		snprintf(view.daemons[i].name, STATUS_NAME_MAX, "driver%zu", i);
+	}
+	view.daemons_n = 5;
+	status_print_clock(&view, new_sheet(), 80, SIZE_MAX);
+	TEST_ASSERT_EQUAL_STRING("clock  1000 Hz, late 12 us, cycle 99, locked: waist +420 us driver1 +420 us\n"
+				 "  driver2 +420 us driver3 +420 us driver4 +420 us\n",
+				 sheet.text);
+	status_print_clock(&view, new_sheet(), 80, 1);
+	TEST_ASSERT_EQUAL_size_t(1, sheet.paint.lines);
+	for (size_t width = 1; width < 100; width++) {
+		status_print_clock(&view, new_sheet(), width, 4);
+		TEST_ASSERT_LESS_OR_EQUAL_size_t(width, longest_line());
+		TEST_ASSERT_LESS_OR_EQUAL_size_t(4, sheet.paint.lines);
+	}
 }
 
 TEST(test_show_level_that_a_driver_obeys)
@@ -398,20 +505,21 @@ TEST(test_show_all_of_the_pace)
 
 TEST(test_top_shares_lines)
 {
+	static const size_t least[] = { 3, 3, 3 };
 	size_t fits[] = { 5, 4, 3 }, some[] = { 10, 9, 8 }, few[] = { 10, 9, 8 }, tiny[] = { 10, 9, 8 };
 
-	top_share(fits, 3, 12);
+	top_share(fits, least, 3, 12);
 	TEST_ASSERT_EQUAL_size_t(5, fits[0]);
 	TEST_ASSERT_EQUAL_size_t(3, fits[2]);
-	top_share(some, 3, 20);
+	top_share(some, least, 3, 20);
 	TEST_ASSERT_EQUAL_size_t(10, some[0]);
 	TEST_ASSERT_EQUAL_size_t(7, some[1]);
 	TEST_ASSERT_EQUAL_size_t(3, some[2]);
-	top_share(few, 3, 10);
+	top_share(few, least, 3, 10);
 	TEST_ASSERT_EQUAL_size_t(4, few[0]);
 	TEST_ASSERT_EQUAL_size_t(3, few[1]);
 	TEST_ASSERT_EQUAL_size_t(3, few[2]);
-	top_share(tiny, 3, 4);
+	top_share(tiny, least, 3, 4);
 	TEST_ASSERT_EQUAL_size_t(3, tiny[0]);
 	TEST_ASSERT_EQUAL_size_t(1, tiny[1]);
 	TEST_ASSERT_EQUAL_size_t(0, tiny[2]);
@@ -429,6 +537,7 @@ static void big_robot(void)
 	for (size_t i = 1; i < 13; i++) {
 		top.view.daemons[i] = view.daemons[0];
 		snprintf(top.view.daemons[i].name, STATUS_NAME_MAX, "driver%zu", i);
+		top.view.daemons[i].age_ms = 5000; /* so that the clock's line does not name it */
 	}
 	for (size_t i = 1; i < 8; i++) {
 		top.view.buses[i] = view.buses[0];
@@ -451,12 +560,42 @@ static void big_robot(void)
 	strcpy(top.channels.mux.output, "waist");
 }
 
+/* Joints of a Hubo, and what has happened. */
+static void move_and_report(void)
+{
+	static struct msg_joint_state state;
+
+	chan_rooms[3].joints = &state;
+	memset(&state, 0, sizeof(state));
+	state.count = 42;
+	for (size_t i = 0; i < 42; i++) {
+		snprintf(state.joint[i], MSG_NAME_SIZE, "J%zu", i);
+		state.lifecycle[i] = MSG_LIFE_ACTIVE;
+		state.temperature[i] = NAN;
+		state.velocity[i] = i % 2 ? -1e300 : 0.1;
+	}
+	state.common.lifecycle = MSG_LIFE_ACTIVE;
+	state.status[41] = MSG_JOINT_LIMIT_LOW;
+	for (size_t i = 0; i < 70; i++) {
+		char line[400];
+
+		snprintf(line, sizeof(line), "2026-11-%02zu 08:00:%02zu.123456 waist %s code: 手 text %zu %0200d",
+			 10 + i / 60, i % 60,
+			 i % 3	 ? "info"
+			 : i % 2 ? "warning"
+				 : "fatal",
+			 i, 0);
+		top_event_add(&top, line, "2026-11-11");
+	}
+}
+
 TEST(test_top_fits_any_screen)
 {
 	big_robot();
+	move_and_report();
 	for (enum top_pane pane = TOP_ALL; pane <= TOP_CHANNELS; pane++)
 		for (size_t height = 1; height <= 60; height++)
-			for (size_t width = 1; width <= 130; width += 7) {
+			for (size_t width = 1; width <= 220; width += 7) {
 				top.pane = pane;
 				top.from = height;
 				snprintf(top.notice, sizeof(top.notice), "%s", height % 2 ? "a notice" : "");
@@ -522,7 +661,7 @@ TEST(test_top_at_80_by_24)
 	big_robot();
 	top_draw(&top, new_sheet(), 80, 24);
 	last = strrchr(sheet.text, '\n') + 1;
-	TEST_ASSERT_EQUAL_STRING("e E-STOP at once  h hold  a all  d daemons  b buses  c channels  k kill  q quit",
+	TEST_ASSERT_EQUAL_STRING("e E-STOP at once  h hold  d daemons j joints b buses c channels  k kill  q quit",
 				 last);
 	TEST_ASSERT_EQUAL_CHAR('b', tone_of("E-STOP"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "bench  run"));
@@ -540,4 +679,78 @@ TEST(test_top_at_80_by_24)
 	top_draw(&top, new_sheet(), 80, 24);
 	TEST_ASSERT_NULL(strstr(sheet.text, "driver11"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "driver12"));
+}
+
+TEST(test_top_shows_joints_and_the_last_events)
+{
+	const char *last;
+
+	big_robot();
+	move_and_report();
+	top_draw(&top, new_sheet(), 80, 95);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J41"));
+	TEST_ASSERT_EQUAL_CHAR('o', tone_of("limit-low"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J0    0.0 deg"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, " 5.7 deg/s"));
+	last = strstr(sheet.text, "08:00:09 waist warning code: 手 text 69");
+	TEST_ASSERT_NOT_NULL(last);
+	TEST_ASSERT_EQUAL_CHAR('o', sheet.tones[last - sheet.text]);
+	TEST_ASSERT_EQUAL_CHAR('b', tone_of("08:00:06 waist fatal code: 手 text 66"));
+	TEST_ASSERT_TRUE(strstr(sheet.text, "text 68") < last);
+
+	/* Where there is little room the newest ones are left; joints, too, have a pane of their own. */
+	top_draw(&top, new_sheet(), 80, 24);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "text 69"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "text 68"));
+	TEST_ASSERT_NULL(strstr(sheet.text, "text 67"));
+	TEST_ASSERT_NULL(strstr(sheet.text, "channel3 J0"));
+
+	/* Beside the daemons, if the screen is wide. */
+	top_draw(&top, new_sheet(), 200, 60);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J41"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "08:00:00 waist fatal code: 手 text 60"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "driver11"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "bus7"));
+	TEST_ASSERT_NULL(strstr(sheet.text, "not all"));
+}
+
+TEST(test_pane_of_joints_scrolls_to_its_end)
+{
+	big_robot();
+	move_and_report();
+	top.pane = TOP_JOINTS;
+	top_draw(&top, new_sheet(), 80, 24);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "JOINT 18 of 42"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J0"));
+	TEST_ASSERT_NULL(strstr(sheet.text, "EVENT"));
+	top.from = 200; /* keys went further than there are rows */
+	top_draw(&top, new_sheet(), 80, 24);
+	TEST_ASSERT_EQUAL_size_t(41, top.from);
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J41"));
+	chan_rooms[3].joints = NULL; /* the device has gone */
+	top_draw(&top, new_sheet(), 80, 24);
+	TEST_ASSERT_EQUAL_size_t(0, top.from);
+	TEST_ASSERT_NULL(strstr(sheet.text, "J41"));
+}
+
+TEST(test_event_is_a_line_of_the_log)
+{
+	static const char *const cases[][2] = {
+		{ "2026-11-19 08:00:01.123456 waist error silent: module 15",
+		  "08:00:01 waist error silent: module 15" },
+		{ "2026-11-18 08:00:01.123456 waist info x: y", "2026-11-18 08:00:01 waist info x: y" },
+		{ "2026-11-19 08:00:01.123456 \033[2J\xff", "08:00:01 ?[2J?" },
+		{ "2026-11-19 08:00:01.123456 x", "08:00:01 x" },
+		{ "2026-11-19 08:00:01.123456 ", NULL },
+		{ "garbage", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		memset(&top, 0, sizeof(top));
+		top_event_add(&top, cases[i][0], "2026-11-19");
+		TEST_ASSERT_EQUAL_UINT64(cases[i][1] != NULL, top.events_n);
+		if (cases[i][1])
+			TEST_ASSERT_EQUAL_STRING(cases[i][1], top.events[0].text);
+	}
 }
