@@ -42,6 +42,31 @@ static bool is_part(const struct robot_channels *channels, const struct robot_ch
 	return false;
 }
 
+/* ---- between which limits ---- */
+
+/* What the driver says of the device; NULL: nothing. */
+static const struct msg_device_info *find_info(const struct robot_channels *channels, const struct robot_channel *one)
+{
+	const size_t len = lines_before(one->name, "-state");
+
+	for (size_t i = 0; i < channels->n; i++)
+		if (channels->at[i]->info && !strncmp(channels->at[i]->name, one->name, len) &&
+		    !strcmp(channels->at[i]->name + len, "-info"))
+			return channels->at[i]->info;
+	return NULL;
+}
+
+static double share(const struct msg_device_info *info, const char *joint, double position_rad)
+{
+	for (size_t i = 0; info && i < info->count && i < MSG_JOINTS; i++) {
+		const double low_rad = info->position_min[i], range_rad = info->position_max[i] - low_rad;
+
+		if (!strncmp(info->joint[i], joint, MSG_NAME_SIZE))
+			return isfinite(range_rad) && range_rad > 0 ? (position_rad - low_rad) / range_rad : NAN;
+	}
+	return NAN;
+}
+
 /* ---- how they are ---- */
 
 static void find_doubt(struct joint *j, double age_s, uint32_t life, uint32_t flags, uint32_t device_life)
@@ -62,7 +87,7 @@ static void find_doubt(struct joint *j, double age_s, uint32_t life, uint32_t fl
 			lines_append(j->doubt, sizeof(j->doubt), ", ", "%s", words[i]);
 }
 
-static void fill(struct joint *j, const struct robot_channel *one, size_t i)
+static void fill(struct joint *j, const struct robot_channel *one, const struct msg_device_info *info, size_t i)
 {
 	const struct msg_joint_state *s = one->joints;
 
@@ -70,7 +95,7 @@ static void fill(struct joint *j, const struct robot_channel *one, size_t i)
 			     .velocity_rad_s = s->velocity[i],
 			     .current_a = s->current[i],
 			     .temperature_k = s->temperature[i],
-			     .at = NAN };
+			     .at = share(info, s->joint[i], s->position[i]) };
 	snprintf(j->device, sizeof(j->device), "%.*s", (int)lines_before(one->name, "-state"), one->name);
 	snprintf(j->name, sizeof(j->name), "%.*s", MSG_NAME_SIZE - 1, s->joint[i]);
 	utf8_clean(j->name);
@@ -83,12 +108,14 @@ size_t joints_list(const struct robot_channels *channels, struct joint joints[JO
 
 	for (size_t c = 0; c < channels->n; c++) {
 		const struct robot_channel *one = channels->at[c];
+		const struct msg_device_info *info;
 
 		if (!one->joints || is_part(channels, one))
 			continue;
+		info = find_info(channels, one);
 		for (size_t i = 0; i < count(one->joints) && n < JOINTS_MAX; i++)
 			if (one->joints->lifecycle[i] != MSG_LIFE_DOWN || isfinite(one->joints->position[i]))
-				fill(&joints[n++], one, i);
+				fill(&joints[n++], one, info, i);
 	}
 	return n;
 }

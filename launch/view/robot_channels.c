@@ -37,6 +37,7 @@ static void drop(struct robot_channels *c, size_t i)
 {
 	ach_close(&c->at[i]->chan);
 	free(c->at[i]->joints);
+	free(c->at[i]->info);
 	free(c->at[i]);
 	c->at[i] = c->at[--c->n];
 }
@@ -113,6 +114,8 @@ static void take(struct robot_channels *c, struct robot_channel *one, const void
 		keep_refusal(one, msg);
 	if (type->number == msg_joint_state_number)
 		one->joints = copy(one->joints, msg, sizeof(*one->joints));
+	if (type->number == msg_device_info_number)
+		one->info = copy(one->info, msg, sizeof(*one->info));
 	if (type->number == msg_clock_number && !strcmp(one->name, "clock")) {
 		memcpy(&c->clock, msg, sizeof(c->clock));
 		c->has_clock = true;

@@ -21,6 +21,7 @@ struct robot_channel {
 	bool state; /* ... and begins with the common block, too */
 	struct msg_common common;
 	struct msg_joint_state *joints; /* the newest; NULL: the channel has others */
+	struct msg_device_info *info;	/* likewise */
 	char refusal[MSG_TEXT_SIZE];	/* of a channel of events: why a reference was last refused; "": none was */
 	uint32_t refused_by;		/* the incarnation of the driver that did */
 	int64_t read_ns;		/* when it was looked at */

@@ -111,6 +111,33 @@ TEST(test_old_state_is_said_to_be_old)
 	TEST_ASSERT_EQUAL_INT(STATUS_BAD, joints[0].rank);
 }
 
+TEST(test_position_is_compared_with_the_limits_of_the_device)
+{
+	static struct msg_device_info info = { .count = 6,
+					       .joint = { "a", "b", "c", "d", "e", "f" },
+					       .position_min = { -1, -INFINITY, -1, 2, 0, NAN },
+					       .position_max = { 3, INFINITY, INFINITY, 1, 1, 1 } };
+	static struct robot_channel room = { .name = "arm-info", .info = &info },
+				    other = { .name = "ar-info", .info = &info };
+	static const double expected[] = { 0.25, NAN, NAN, NAN, NAN, NAN, NAN };
+	struct msg_joint_state *s = add("arm", "a b c d e f g");
+
+	channels.at[channels.n++] = &other;
+	s->position[4] = NAN;
+	list();
+	TEST_ASSERT_TRUE(isnan(joints[0].at)); /* that is another device */
+	channels.at[channels.n++] = &room;
+	TEST_ASSERT_EQUAL_size_t(7, list());
+	for (size_t i = 0; i < 7; i++)
+		TEST_ASSERT_EQUAL_DOUBLE(expected[i], joints[i].at);
+	s->position[0] = 3.4; /* beyond */
+	list();
+	TEST_ASSERT_EQUAL_DOUBLE(1.1, joints[0].at);
+	info.count = UINT32_MAX;
+	list();
+	info.count = 6;
+}
+
 TEST(test_any_message_can_be_listed)
 {
 	struct msg_joint_state *s = add("arm", "");
