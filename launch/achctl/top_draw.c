@@ -37,9 +37,9 @@ static void show_channels(const struct robot_channels *channels, struct table *t
 	size_t n = 0, across = width / ACROSS_COLUMNS, down;
 
 	across = across < 1 ? 1 : across > ACROSS_MAX ? ACROSS_MAX : across;
-	/* Where nothing flows there is little to see: requests, answers, events are shown when asked for. */
+	/* Where little flows there is little to see: requests, answers, events, infos are shown when asked for. */
 	for (size_t i = 0; i < channels->n; i++)
-		if (all || channels->at[i]->state || channels->at[i]->rate_hz > 0 ||
+		if (all || channels->at[i]->state || (channels->at[i]->rate_hz > 0 && !channels->at[i]->info) ||
 		    lines_before(channels->at[i]->name, "-ref"))
 			shown[n++] = channels->at[i];
 	down = (n + across - 1) / across;
