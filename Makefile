@@ -115,7 +115,7 @@ EXAMPLES = $(call program,channels/examples/*.c)
 CONTROLLERS = $(call program,channels/client/examples/*.c)
 HEADERS = channels/ach/ach.h channels/ach/Ach.hpp
 # The module of Python: its files, and the layouts that the tool prints, so that an import starts no process.
-PYTHON_MODULE = $(patsubst channels/%,$(BUILD)/%,$(wildcard channels/python/endplate/*.py)) \
+PYTHON_MODULE = $(patsubst channels/%,$(BUILD)/%,$(wildcard channels/python/endplate/*.*)) \
 	$(BUILD)/python/endplate/types.json
 PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
@@ -381,7 +381,7 @@ $(CONTROLLERS:=.o): INCLUDES = -Ichannels/client
 $(BUILD)/python/endplate/types.json: $(BUILD)/ach
 	@mkdir -p $(@D)
 	$(call say,GEN)$< types --json >$@
-$(BUILD)/python/%.py: channels/python/%.py
+$(filter-out %.json,$(PYTHON_MODULE)): $(BUILD)/%: channels/%
 	@mkdir -p $(@D)
 	@cp $< $@
 $(BUILD)/robotsim: $(SIM_LIBS)

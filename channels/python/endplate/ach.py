@@ -41,14 +41,24 @@ _PROTOTYPES = {
     "ach_result_to_string": (ctypes.c_char_p, [ctypes.c_int]),
 }
 
-lib = ctypes.CDLL(_ACH["library"])
-for _name, (_result, _arguments) in _PROTOTYPES.items():
-    _function = getattr(lib, _name)
-    _function.restype, _function.argtypes = _result, _arguments
+
+def load(library, prototypes):
+    """The library of the build or the prefix that this module is in; elsewhere the one that the system finds."""
+    beside = [folder / library for folder in pathlib.Path(__file__).resolve().parents[2:4]]
+    loaded = ctypes.CDLL(next((str(path) for path in beside if path.exists()), library))
+    for name, (result, arguments) in prototypes.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+lib = load(_ACH["library"], _PROTOTYPES)
 
 
 class Error(Exception):
-    """A call of libach failed.  status is its name, such as "ACH_ENOENT"; the text is libach's own."""
+    """A call of libach or libendplate failed, with the library's own text.
+
+    status is the name of the result, such as "ACH_ENOENT" of the one and "ENOENT" of the other."""
 
     def __init__(self, text, status):
         super().__init__(text)

@@ -12,7 +12,7 @@ _OK, _OVERFLOW, _EAGAIN, _MISSED, _TIMEOUT = (
     ach.STATUS.index("ACH_" + name) for name in ("OK", "OVERFLOW", "EAGAIN", "MISSED_FRAME", "TIMEOUT"))
 
 
-def _class_of(kind):
+def class_of(kind):
     if kind is None or (isinstance(kind, type) and issubclass(kind, Message)):
         return kind
     if kind not in TYPES:
@@ -24,7 +24,7 @@ def create(name, kind=None, *, count=None, size=None, mode=None, replace=False):
     """Makes a channel, for messages of a type (a name or a class) or for count messages of size bytes.
 
     mode is who may read and write, 0o660, whatever the umask; replace replaces an existing channel."""
-    cls, attr = _class_of(kind), ach.CreateAttr()
+    cls, attr = class_of(kind), ach.CreateAttr()
     if cls is None and (count is None or size is None):
         raise ValueError("create needs a type, or count and size")
     ach.lib.ach_create_attr_init(attr)
@@ -49,7 +49,7 @@ class Channel:
 
     def __init__(self, name, kind=None, *, raw=False):
         self.name, self.number, self.missed = name, 0, 0
-        self._class, self._raw, self._handle, self._sequence = _class_of(kind), raw, None, None
+        self._class, self._raw, self._handle, self._sequence = class_of(kind), raw, None, None
         self._buf = ctypes.create_string_buffer(_ROOM)
         self.reopen()
 

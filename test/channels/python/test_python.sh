@@ -20,19 +20,25 @@ for class in Messages Channels Recordings; do
 	lib_case "$class without numpy" passes "$class" WITHOUT_NUMPY=1
 done
 
-installed() {
-	local root=$lib_folder/root folder
-	make -s BUILD="${BUILD:-build}" CC="${CC:-gcc}" install DESTDIR="$root" PREFIX=/usr/local >/dev/null
+installed() { # PREFIX: the module there finds its libraries
+	local root=$lib_folder/root$1 folder
+	make -s BUILD="${BUILD:-build}" CC="${CC:-gcc}" install DESTDIR="$root" PREFIX="$1" >/dev/null
 	folder=$(cd "$root" && find . -name types.json)
 	folder=${folder#.}
 	folder=${folder%/endplate/types.json}
-	"$python" -c 'import sys; sys.exit(sys.argv[1] not in sys.path)' "$folder" ||
+	[ "$1" != /usr/local ] || "$python" -c 'import sys; sys.exit(sys.argv[1] not in sys.path)' "$folder" ||
 		{ echo "$python does not look in $folder"; return 1; }
-	PYTHONPATH=$root$folder LD_LIBRARY_PATH=$root/usr/local/lib strace -f -o "$lib_folder/trace" -e trace=execve \
-		"$python" -c 'import endplate; print(endplate.__file__)' >"$lib_folder/out" || return 1
+	env -u LD_LIBRARY_PATH PYTHONPATH="$root$folder" strace -f -o "$lib_folder/trace" -e trace=execve \
+		"$python" -c 'import endplate; print(endplate.__file__)
+for line in open("/proc/self/maps", encoding="utf-8"):
+    if "libach" in line or "libendplate" in line: print(line.split()[-1])' >"$lib_folder/out" || return 1
 	grep -qx "$root$folder/endplate/__init__.py" "$lib_folder/out" || { cat "$lib_folder/out"; return 1; }
+	[ "$(grep -cF "$root$1/lib/lib" "$lib_folder/out")" -eq "$(grep -c '\.so' "$lib_folder/out")" ] ||
+		{ cat "$lib_folder/out"; return 1; }
 	[ "$(grep -c execve "$lib_folder/trace")" -eq 1 ] || { cat "$lib_folder/trace"; return 1; }
+	rm -rf "$root"
 }
-lib_case "installed, and an import starts no process" installed
+lib_case "installed, and an import starts no process" installed /usr/local
+lib_case "installed with another prefix" installed /opt/robot
 
 lib_end
