@@ -230,6 +230,8 @@ void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choic
 				 prefix_given(), saved.name, saved.prefix);
 		}
 	}
+	if (strstr(names, ", ") && !*w->doubt)
+		snprintf(w->others, sizeof(w->others), "%s", names);
 	if (prefix_given() || !w->n)
 		add(w, "", prefix_given() ? prefix_given() : "", channels ? channels : "", w->n ? "" : path);
 }

@@ -36,8 +36,9 @@ struct robot_choice {
 		char channels[RUN_PATH_MAX]; /* ACH_DIR; "": not set */
 		char run[RUN_PATH_MAX];	     /* "": not known */
 	} one[ROBOT_CHOICE_MAX];
-	size_t n;	 /* at least one */
-	char doubt[256]; /* why there is more than one, or another than was named; "": there is no doubt */
+	size_t n;	  /* at least one */
+	char others[128]; /* all that run, where "robot" was taken from several; else "" */
+	char doubt[256];  /* why there is more than one, or another than was named; "": there is no doubt */
 };
 void robot_choice_all(const struct robot_choice_asked *asked, struct robot_choice *which);
 /* Sets $ENDPLATE_PREFIX and $ACH_DIR, which is unset if channels is "". */

@@ -19,21 +19,39 @@ void chan_owner(char text[CHAN_OWNER_MAX], uid_t uid, gid_t gid)
 	snprintf(text, CHAN_OWNER_MAX, "%.32s:%.32s", user ? user->pw_name : uids, group ? group->gr_name : gids);
 }
 
-/* The channel that name probably means: the same name behind a robot's prefix, or with a slip. */
+/* May this process read it, and is it of this user or of the robot's? */
+static bool is_offered(const char *name)
+{
+	char path[ACH_FILE_PATH_LEN];
+	ach_channel_t chan;
+	struct stat st;
+
+	ach_file_channel_path(path, name);
+	if (lstat(path, &st) || (st.st_uid != geteuid() && st.st_uid != run_owner()) ||
+	    ach_open(&chan, name, NULL) != ACH_OK)
+		return false;
+	ach_close(&chan);
+	return true;
+}
+
+/* The channel of the robot that name probably means: the same name behind a prefix, or with a slip. */
 static const char *similar_channel(const char *name, char found[ACH_CHAN_NAME_MAX])
 {
 	const char *prefix = getenv("ENDPLATE_PREFIX"), *nearest = NULL, *other;
-	char expected[ACH_CHAN_NAME_MAX], near[ACH_CHAN_NAME_MAX];
+	char near[ACH_CHAN_NAME_MAX];
 	DIR *folder = ach_file_list();
 
 	*found = '\0';
-	snprintf(expected, sizeof(expected), "%s%s", prefix ? prefix : "", name);
 	while (folder && (other = ach_file_next(folder))) {
 		const char *nearer = nearest;
+		const bool behind = !*found && text_ends_with(other, name);
 
-		if (!strcmp(other, expected) || (!*found && text_ends_with(other, name)))
-			snprintf(found, ACH_CHAN_NAME_MAX, "%s", other);
 		nearest_try(name, other, &nearer);
+		if ((!behind && nearer == nearest) || (prefix && strncmp(other, prefix, strlen(prefix)) != 0) ||
+		    !is_offered(other))
+			continue;
+		if (behind)
+			snprintf(found, ACH_CHAN_NAME_MAX, "%s", other);
 		if (nearer != nearest) {
 			snprintf(near, sizeof(near), "%s", other);
 			nearest = near;
@@ -48,23 +66,11 @@ static const char *similar_channel(const char *name, char found[ACH_CHAN_NAME_MA
 
 static int no_such_channel(const char *name)
 {
-	const char *here = getenv("ACH_DIR"), *best;
-	char found[ACH_CHAN_NAME_MAX], run[RUN_PATH_MAX];
-	struct error_sink quiet = { 0 };
-	struct run_record robot;
+	char found[ACH_CHAN_NAME_MAX];
+	const char *best = similar_channel(name, found);
 
-	best = similar_channel(name, found);
 	if (best)
 		return chan_fail("%s: no such channel; did you mean %s? (ach ls lists those there are)", name, best);
-	if (!here && !run_path(run, NULL, &quiet) && !run_record_read(run, &robot, &quiet) && *robot.channels &&
-	    !setenv("ACH_DIR", robot.channels, 1)) {
-		best = similar_channel(name, found);
-		unsetenv("ACH_DIR");
-		if (best)
-			return chan_fail("%s: no such channel; the robot has its channels in another folder: "
-					 "ACH_DIR=%s %s %s",
-					 name, robot.channels, program_name, best);
-	}
 	return chan_fail("%s: no such channel (ach ls lists those there are)", name);
 }
 

@@ -20,6 +20,7 @@ _ach() {
 		case $command,$before in
 		*,--type) words=$("$ach" types 2>/dev/null | sed '1d; s/ .*//') ;;
 		types,*) [[ $cur == -* ]] || words=$("$ach" types 2>/dev/null | sed '1d; s/ .*//') ;;
+		*,--robot) words=$(ls /run/endplate "${XDG_RUNTIME_DIR:-/run}/endplate" 2>/dev/null | grep -v ':$') ;;
 		*,--group) words=$(getent group 2>/dev/null | cut -d: -f1) ;;
 		record,-o | record,--output | play,* | convert,*)
 			case $cur in

@@ -1,7 +1,6 @@
 /* ach.c: the tool for channels.  One table of commands; each is a file of its own. */
 #include <strings.h>
 
-#include "channels/clock/vt_observe.h"
 #include "channels/tool/tool.h"
 
 static const struct tool_command *const commands[] = {
@@ -140,7 +139,6 @@ int main(int argc, char **argv)
 	int status;
 
 	program_name = "ach";
-	vt_observe(NULL);
 	if (argc < 2 || !strcasecmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcasecmp(argv[1], "-h") ||
 	    !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);

@@ -13,6 +13,7 @@ struct echo {
 	bool last, follow, json;
 	int64_t count;
 	struct settings_strings only;
+	const char *robot;
 	bool colour;
 	struct reclog_channel channels[RECLOG_CHANNELS_MAX]; /* of a recording, by their numbers */
 };
@@ -32,6 +33,7 @@ static const struct settings_row rows[] = {
 		     "that many messages: the newest, or with --follow the next", .value = "N"),
 	SETTINGS_BOOL("json", struct echo, json, "no", "a line of JSON per message"),
 	SETTINGS_STRINGS("only", struct echo, only, "print only that channel of a recording", .value = "CHANNEL"),
+	TOOL_ROBOT(struct echo),
 	SETTINGS_END,
 };
 
@@ -194,18 +196,16 @@ static int echo_messages(const struct echo *echo, struct follow *f, uint64_t new
 
 /* ---- those of a recording ---- */
 
-/* Is that the name of a recording?  With a slash, or where there is no such channel. */
-static bool is_file(const char *name)
+/* Is name that of a recording, where the channel would be called so?  If there is no such channel. */
+static bool is_file(const char *name, const char *channel)
 {
 	char path[ACH_FILE_PATH_LEN];
 
-	if (strchr(name, '/'))
-		return true;
 	if (access(name, F_OK))
 		return false;
-	if (ach_file_check_name(name) != ACH_OK)
+	if (ach_file_check_name(channel) != ACH_OK)
 		return true;
-	ach_file_channel_path(path, name);
+	ach_file_channel_path(path, channel);
 	return access(path, F_OK) != 0;
 }
 
@@ -304,13 +304,18 @@ static int run(void *values, int argc, char **argv)
 {
 	struct echo *echo = values;
 	uint64_t newest, before = newest_asked(echo);
+	const char *given = argv[0];
 	struct follow f;
 	int status;
 
-	(void)argc;
 	echo->colour = tool_colour(stdout);
-	if (is_file(argv[0]))
-		return echo_recording(echo, argv[0]);
+	if (strchr(given, '/'))
+		return echo_recording(echo, given);
+	status = names_find(echo->robot, argv, argc, false);
+	if (is_file(given, argv[0]))
+		return echo_recording(echo, given);
+	if (status)
+		return status;
 	if (echo->only.n)
 		return program_report(TOOL_USAGE, "--only: %s is a channel; --only chooses among those of a recording",
 				      argv[0]);

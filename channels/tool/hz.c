@@ -35,6 +35,7 @@ struct hz_channel {
 struct hz {
 	int64_t for_ns, count;
 	bool json;
+	const char *robot;
 	size_t n;
 	struct follow f[FOLLOW_MAX];
 	struct hz_channel channels[FOLLOW_MAX];
@@ -47,6 +48,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_INT("count", struct hz, count, "", NULL, "1", NULL, "end after that many messages in all",
 		     .value = "N"),
 	SETTINGS_BOOL("json", struct hz, json, "no", "the summary as a line of JSON per channel"),
+	TOOL_ROBOT(struct hz),
 	SETTINGS_END,
 };
 
@@ -275,7 +277,7 @@ static int measure(struct hz *hz)
 static int run(void *values, int argc, char **argv)
 {
 	struct hz *hz = values;
-	int status = 0;
+	int status = names_find(hz->robot, argv, argc, false);
 
 	hz->width = (int)strlen("channel");
 	while (!status && hz->n < (size_t)argc) {

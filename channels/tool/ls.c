@@ -13,6 +13,7 @@
 struct line {
 	int64_t for_ns; /* between two snapshots; 0: only one */
 	bool json;
+	const char *robot;
 };
 #define ROW_FOR                                                           \
 	SETTINGS_TIME("for", struct line, for_ns, "s", "0.5s", "0", NULL, \
@@ -21,6 +22,7 @@ struct line {
 static const struct settings_row rows[] = {
 	SETTINGS_BOOL("json", struct line, json, "no", "an array with an object per channel"),
 	ROW_FOR,
+	TOOL_ROBOT(struct line),
 	SETTINGS_END,
 };
 
@@ -323,7 +325,17 @@ static int run(void *values, int argc, char **argv)
 {
 	const struct line *ls = values;
 	struct channels all = { 0 };
-	int status = find(&all, argv, argc);
+	static char all_names[] = "*";
+	char *every[] = { all_names };
+	int status;
+
+	if (ls->robot && !argc) { /* all of that robot */
+		argv = every;
+		argc = 1;
+	}
+	status = names_find(ls->robot, argv, argc, true);
+	if (!status)
+		status = find(&all, argv, argc);
 
 	if (!status) {
 		measure_rates(&all, ls->for_ns);
@@ -346,6 +358,7 @@ TOOL_COMMAND(ls, run, rows, struct line, "[PATTERN...]", 0, -1,
 static const struct settings_row info_rows[] = {
 	SETTINGS_BOOL("json", struct line, json, "no", "one object, for scripts"),
 	ROW_FOR,
+	TOOL_ROBOT(struct line),
 	SETTINGS_END,
 };
 
@@ -458,13 +471,15 @@ static int show(ach_channel_t *chan, const char *name, const struct line *info)
 
 static int run_info(void *values, int argc, char **argv)
 {
+	const struct line *info = values;
 	ach_channel_t chan;
-	int status;
+	int status = names_find(info->robot, argv, argc, false);
 
-	(void)argc;
+	if (status)
+		return status;
 	if (chan_open(&chan, argv[0]))
 		return TOOL_FAILED;
-	status = show(&chan, argv[0], values);
+	status = show(&chan, argv[0], info);
 	ach_close(&chan);
 	return status;
 }

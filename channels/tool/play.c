@@ -2,6 +2,7 @@
 #include "channels/ach/ach_file.h"
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
+#include "channels/clock/vt_observe.h"
 #include "channels/rec/recfile.h"
 #include "channels/rec/schedule.h"
 #include "channels/rec/snapshot.h"
@@ -493,6 +494,7 @@ static int run(void *values, int argc, char **argv)
 	(void)argc;
 	if (status)
 		return status;
+	vt_observe(NULL);
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	status = recfile_open(&play->file, argv[0]);
 	if (!status && !play->file.twice && play->loop != 1)

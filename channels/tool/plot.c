@@ -13,6 +13,7 @@
 
 struct plot {
 	int64_t for_ns, count;
+	const char *robot;
 
 	int paths_n;
 	char **paths;
@@ -37,6 +38,7 @@ static const struct settings_row rows[] = {
 		      "end after that many seconds; else q or ^C ends it", .value = "S"),
 	SETTINGS_INT("count", struct plot, count, "", NULL, "1", NULL, "end after that many messages", .value = "N"),
 	SETTINGS_BOOL("ascii", struct plot, picture.ascii, "no", "for terminals without braille"),
+	TOOL_ROBOT(struct plot),
 	SETTINGS_END,
 };
 
@@ -293,6 +295,7 @@ static bool plain_terminal(void)
 static int run(void *values, int argc, char **argv)
 {
 	struct plot *plot = values;
+	int status = names_find(plot->robot, argv, 1, false);
 	const int64_t now_ns = clock_now_ns();
 	struct tool_stream stream = { .with = plot,
 				      .f = &plot->f,
@@ -303,8 +306,9 @@ static int run(void *values, int argc, char **argv)
 				      .every = tool_is_terminal(stdout) ? draw_next : NULL,
 				      .next_ns = now_ns,
 				      .every_ns = PLOT_FRAME_NS };
-	int status;
 
+	if (status)
+		return status;
 	plot->terminal = tool_is_terminal(stdout);
 	plot->paths = argv + 1;
 	plot->paths_n = argc - 1;

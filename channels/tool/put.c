@@ -18,6 +18,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_REAL("hz", struct put, hz, "", NULL, "0.001", "10000", "repeat at N Hz", .value = "N"),
 	SETTINGS_TIME("for", struct put, for_ns, "s", NULL, "1ns", NULL,
 		      "with --hz: for that many seconds; else until ^C", .value = "S"),
+	TOOL_ROBOT(struct put),
 	SETTINGS_END,
 };
 
@@ -257,7 +258,8 @@ static int run(void *values, int argc, char **argv)
 	struct put *put = values;
 	int status = check_line(put);
 
-	(void)argc;
+	if (!status)
+		status = names_find(put->robot, argv, argc, false);
 	if (status)
 		return status;
 	put->name = argv[0];

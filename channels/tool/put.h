@@ -10,7 +10,7 @@
 enum put_field { PUT_SAMPLE, PUT_PUBLISH, PUT_SEQUENCE, PUT_FOR, PUT_FIELDS };
 
 struct put {
-	const char *json, *text, *hex, *type_name;
+	const char *json, *text, *hex, *type_name, *robot;
 	double hz;
 
 	const char *name; /* of the channel */

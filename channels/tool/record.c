@@ -72,7 +72,7 @@ static int64_t mcapfile_convert(void *with, int fd, const char *items, size_t le
 /* ---- ach record ---- */
 
 struct record {
-	const char *file;
+	const char *file, *robot;
 	bool wait, force;
 	int64_t for_ns, buffer_mb;
 	struct settings_strings buses;
@@ -97,6 +97,7 @@ static const struct settings_row rows[] = {
 	SETTINGS_BOOL("mcap", struct record, mcap, "no", "MCAP, for other tools; also if FILE ends in .mcap"),
 	SETTINGS_WORD("compress", struct record, compression, compressions, "lz4",
 		      "the chunks of MCAP: zstd is smaller, lz4 takes less time"),
+	TOOL_ROBOT(struct record),
 	SETTINGS_END,
 };
 
@@ -225,6 +226,9 @@ static int run(void *values, int argc, char **argv)
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!argc && !rec->buses.n)
 		return program_report(TOOL_USAGE, "name a CHANNEL, or a --bus");
+	status = names_find(rec->robot, argv, argc, false);
+	if (status)
+		return status;
 	status = prepare(rec, argv, (size_t)argc);
 	if (!status)
 		status = add_buses(rec, &errors);

@@ -47,6 +47,20 @@ const char *tool_unknown_type(char text[TOOL_TYPES_MAX], const char *name);
 bool tool_is_terminal(FILE *to);
 bool tool_colour(FILE *to);
 
+/* ---- names ----
+ *
+ * A channel of a robot may be given without the robot's prefix, which achstart has recorded, and may lie in a folder of
+ * its own.  Which robot it is, is decided as for achctl (robot_choice.h), except that another ENDPLATE_PREFIX or
+ * ACH_DIR in the environment wins over a robot that was not named. */
+
+#define TOOL_ROBOT(type)                                                                                       \
+	SETTINGS_STRING("robot", type, robot, NULL, "channels of that robot; default: the only one that runs", \
+			.value = "R")
+
+/* Makes each name, or pattern of names, that of a channel there is: of the robot, else exactly that.  From here on
+ * $ACH_DIR and the clock are those of the robot.  0, or a status after a line. */
+int names_find(const char *robot, char **names, int n, bool patterns);
+
 bool tool_stopped(void); /* has SIGINT or SIGTERM come?  They are blocked (clock_stop_fd) */
 
 /* ---- standard output that SIGINT and SIGTERM can interrupt ----

@@ -187,15 +187,15 @@ lib_case rm_near lib_says 111 '' \
 lib_case info_near lib_says 111 '' \
 	"ach info: $p-moed: no such channel; did you mean $p-mode? (ach ls lists those there are)" \
 	"$ach" info "$p-moed"
-prefixed() { # ach takes full names: it proposes the one of the robot with that prefix
+prefixed() { # with the prefix of its robot, which is proposed if it is not known
 	"$ach" mk "$p-two-waist-state"
 	lib_says 111 '' "ach echo: waist-state-$p: no such channel (ach ls lists those there are)" \
 		"$ach" echo "waist-state-$p"
 	lib_says 111 '' "ach echo: two-waist-state: no such channel; did you mean $p-two-waist-state? (ach ls lists \
 those there are)" "$ach" echo two-waist-state
 	"$ach" mk "$p-one-waist-state"
-	lib_says 111 '' "ach echo: waist-state: no such channel; did you mean $p-one-waist-state? (ach ls lists those \
-there are)" env ENDPLATE_PREFIX="$p-one-" "$ach" echo waist-state
+	lib_says 111 '' "ach echo: $p-one-waist-state: no message yet (--follow waits for the first)" \
+		env ENDPLATE_PREFIX="$p-one-" "$ach" echo waist-state
 	"$ach" rm "$p-one-waist-state" "$p-two-waist-state"
 }
 lib_case echo_prefixed prefixed
@@ -204,8 +204,8 @@ other_folder() { # ACH_DIR of the robot is not that of the user
 	printf 'name bench\nprefix \nchannels %s\nend\n' "$lib_folder/channels" >"$lib_folder/run/robot"
 	chmod 600 "$lib_folder/run/robot"
 	ACH_DIR=$lib_folder/channels "$ach" mk "$p-hip-state"
-	lib_says 111 '' "ach echo: $p-hip-state: no such channel; the robot has its channels in another folder: \
-ACH_DIR=$lib_folder/channels ach echo $p-hip-state" env ENDPLATE_RUN="$lib_folder/run" "$ach" echo "$p-hip-state"
+	lib_says 111 '' "ach echo: $p-hip-state: no message yet (--follow waits for the first)" \
+		env ENDPLATE_RUN="$lib_folder/run" "$ach" echo "$p-hip-state"
 }
 lib_case echo_other_folder other_folder
 
