@@ -69,6 +69,8 @@ sample() {
 	mux-state) echo '{"output":"waist","in_charge":"joy","source":["joy","pc"],"state":["in-charge","stale"]}' ;;
 	body) echo '{"mode":"fallen","falls":2,"pitch":-0.5,"current":[0.5,1],"push":80}' ;;
 	board-param) echo '{"joint":["RHY","RHR"],"t_read_ns":[5,0],"lower":[-180278,null],"kp":[400,-1]}' ;;
+	device-info) echo '{"driver":"pciod","joint":["a"],"modes":["position"],"position_min":["-inf"],
+		"position_max":["inf"],"velocity":[1],"acceleration":[2],"jerk":["inf"],"current":[3]}' ;;
 	reply) echo '{"id":9,"client_pid":1,"result":-22,"error":"no","value":""}' ;;
 	esac
 }
