@@ -150,7 +150,7 @@ assert {d["name"] for d in o["drivers"]} >= {"clock", "larm", "waist", "battery"
 	printf 'include: %s/config/robots/waist.yaml\ndaemons: {}\nwrong: 1\n' "$PWD" >"$lib_folder/bad.launch"
 	"$budget" "$lib_folder/bad.launch" 2>"$lib_folder/said" && return 1
 	grep -q "bad.launch:3: wrong: " "$lib_folder/said"
-	! grep -v '^canbudget: ' "$lib_folder/said"
+	lib_not grep -v '^canbudget: ' "$lib_folder/said"
 	lib_says 0 "$("$budget" --json launch/waist.launch)" '' "$budget" --json waist
 }
 
