@@ -184,11 +184,14 @@ static bool is_ours_alone(const char *assignment)
 	       !strncmp(assignment, VT_CLOCK_PLACE, strlen(VT_CLOCK_PLACE));
 }
 
+/* Its stdout is a FIFO: what Python keeps to itself would be lost with a kill. */
+static char by_lines[] = "PYTHONUNBUFFERED=1";
+
 static int make_environment(struct environment *e, struct start *start, char *place)
 {
 	const struct launch_daemon *daemon = start->daemon;
 	char path[RUN_PATH_MAX];
-	size_t most = 9;
+	size_t most = 10;
 
 	for (char **one = environ; *one; one++)
 		most++;
@@ -197,9 +200,10 @@ static int make_environment(struct environment *e, struct start *start, char *pl
 	e->item = calloc(most, sizeof(*e->item));
 	if (!e->item)
 		return -ENOMEM;
+	put(e, by_lines);
 	for (char **one = environ; *one; one++)
 		if (!is_ours_alone(*one))
-			e->item[e->n++] = *one;
+			put(e, *one);
 	if (!run_path(path, NULL, &(struct error_sink){ 0 }))
 		put_text(e, "ENDPLATE_RUN=%s", path);
 	if (!run_path(path, "notify", &(struct error_sink){ 0 }))

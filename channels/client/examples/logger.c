@@ -15,7 +15,6 @@ static void print_line(const struct endplate_view *view, const struct msg_joint_
 	for (uint32_t i = 0; i < state->count && i < MSG_JOINTS; i++)
 		printf(",%.6f,%.6f,%.3f", state->position[i], state->velocity[i], state->current[i]);
 	putchar('\n');
-	fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -28,6 +27,8 @@ int main(int argc, char **argv)
 	struct msg_joint_state state;
 	int status, last = 0;
 
+	/* A pipe, as achstart gives it, would get whole buffers, and nothing of the last one if this is killed. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!(hz >= 0.1 && hz <= 1000))
 		errx(100, "usage: logger DEVICE HZ [COUNT]");
 	if (endplate_open(&robot, NULL) || endplate_device_open(robot, argv[1], msg_joint_state_number, &device))

@@ -310,6 +310,19 @@ TEST(a_robot_goes_on_if_an_achstart_comes)
 	check_left();
 }
 
+TEST(the_last_words_of_a_killed_python_program_are_in_its_log)
+{
+	unsetenv("PYTHONUNBUFFERED");
+	rig_in_real_time = true;
+	rig_open("include: @BENCH@\nclock: none\ndaemons:\n"
+		 "  talker: {program: /usr/bin/python3, alive: process, restart: never, args: [-c, \"import os; "
+		 "print('last words'); os.kill(os.getpid(), 9)\"]}\n");
+	rig_start();
+	RIG_UNTIL(lines_of("talker") > 0);
+	rig_shell("grep -q 'last words' %s/log/talker.log", rig.run);
+	RIG_ASSERT(!rig_stop());
+}
+
 /* Its FIFO was removed: the next achstart finds it where it is open. */
 TEST(a_log_that_was_removed_is_found)
 {
