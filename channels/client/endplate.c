@@ -24,6 +24,17 @@ struct error_sink endplate_keep_errors(void)
 	return (struct error_sink){ error_keep_last, error_line, 0 };
 }
 
+int endplate_refuse(int status, const char *fmt, ...)
+{
+	struct error_sink errors = endplate_keep_errors();
+	va_list args;
+
+	va_start(args, fmt);
+	error_add_v(&errors, fmt, args);
+	va_end(args);
+	return status;
+}
+
 const char *endplate_errstr(void)
 {
 	return error_line;

@@ -51,8 +51,8 @@ int endplate_device_open(struct endplate *robot, const char *name, uint32_t stat
 			 struct endplate_device **device);
 
 const char *endplate_strerror(int status); /* what a status means, in words */
-/* Details of this thread's latest failed endplate_open, endplate_joint, endplate_ready, endplate_put or endplate_ask;
- * or "". */
+/* Details of this thread's latest failed endplate_open, endplate_joint, endplate_ready, endplate_put, endplate_ask or
+ * function of a trajectory; or "". */
 const char *endplate_errstr(void);
 
 /* ---- what there is ---- */
@@ -153,6 +153,70 @@ int endplate_wait(struct endplate *robot, int64_t period_ns, struct endplate_tic
 
 /* The robot's time: CLOCK_MONOTONIC, or after endplate_open its virtual clock, on which a bench runs. */
 int64_t endplate_now_ns(void);
+
+/* ---- trajectories ---- */
+
+/* Waypoints for joints of several devices, which arrive together, within the limits of the robot file:
+ *
+ *	endplate_trajectory_open(robot, &t);
+ *	endplate_trajectory_joint(t, larm, "5");
+ *	endplate_trajectory_joint(t, rarm, "5");
+ *	endplate_trajectory_until(t, lft, "force", 20);
+ *	endplate_trajectory_add(t, (double[]){ 0.5, -0.5 }, 0);
+ *	status = endplate_trajectory_run(t);
+ *
+ * endplate_trajectory(3) says how they move.  endplate_errstr has details of every failure. */
+struct endplate_trajectory; /* used by the thread of its robot */
+
+int endplate_trajectory_open(struct endplate *robot, struct endplate_trajectory **t);
+void endplate_trajectory_close(struct endplate_trajectory *t); /* NULL is allowed */
+
+/* The next column: a joint, named as for endplate_joint.  Its number, 0 and up; or, beside what that returns,
+ *	-EOPNOTSUPP  the joint takes no positions
+ *	-EDOM	     it has no limit of velocity or of acceleration
+ *	-EEXIST	     it is a column already
+ *	-EBUSY	     there are waypoints already
+ *	-ENOBUFS     more than 64 joints, or 16 devices */
+int endplate_trajectory_joint(struct endplate_trajectory *t, struct endplate_device *device, const char *joint);
+
+enum endplate_shape { ENDPLATE_QUINTIC, ENDPLATE_TRAPEZOID };
+int endplate_trajectory_shape(struct endplate_trajectory *t, enum endplate_shape shape); /* quintic unless set */
+/* How much of the velocity limits is used: above 0, at most 1, which it is unless set.  -EDOM. */
+int endplate_trajectory_share(struct endplate_trajectory *t, double share);
+
+/* A waypoint where all joints come to rest: a position for each column, NaN: it stays where it is.  seconds: from the
+ * waypoint before; 0: as fast as the limits allow.
+ *	-ERANGE	  a position is outside its range
+ *	-EDOM	  not a number that can be meant
+ *	-EINVAL	  the waypoint before is passed, and seconds is 0
+ *	-ENODATA  there are no columns
+ *	-ENOBUFS  more than 10000 waypoints */
+int endplate_trajectory_add(struct endplate_trajectory *t, const double *position_rad, double seconds);
+/* A waypoint that is passed, seconds (above 0) after the one before.  Velocities and accelerations of each column; NULL
+ * or NaN: they follow from the waypoints beside it.  The last one of all is at rest. */
+int endplate_trajectory_pass(struct endplate_trajectory *t, const double *position_rad, const double *velocity_rad_s,
+			     const double *acceleration_rad_s2, double seconds);
+
+/* It stops, within the limits, when the absolute value of that field of the device's state (of a list: its norm) is
+ * above that, and when the state cannot be trusted.  At most 8 of these.  -EINVAL: not such a field; -ENODATA: the
+ * device was opened for any type, and no state was seen yet. */
+int endplate_trajectory_until(struct endplate_trajectory *t, struct endplate_device *device, const char *field,
+			      double above);
+
+/* Plans the way through the waypoints added since the last start, from the measured state; while it runs, from that
+ * which was commanded last: they replace the others.  -ENODATA: none was added; -ERANGE: a limit would be exceeded;
+ * -EHOSTDOWN: a device does not follow.  Then what ran goes on, and the waypoints added are forgotten. */
+int endplate_trajectory_start(struct endplate_trajectory *t);
+/* Once per tick, behind endplate_wait: reads states, checks conditions, puts references; for control loops as well.
+ * 1: it moves; 0: it has arrived; else it has ended:
+ *	-EINTR	    by a condition, or endplate_trajectory_stop
+ *	-EHOSTDOWN  the level is above run, or a driver does not follow
+ *	-ETIME	    a joint does not arrive, or there was no step for too long
+ *	-ENODATA    it was not started */
+int endplate_trajectory_step(struct endplate_trajectory *t);
+int endplate_trajectory_stop(struct endplate_trajectory *t); /* within the limits; steps go on until -EINTR */
+/* Starts, waits and steps until it has ended; what step returned, or start. */
+int endplate_trajectory_run(struct endplate_trajectory *t);
 
 /* ---- e-stop ---- */
 

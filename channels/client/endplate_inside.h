@@ -57,6 +57,8 @@ struct endplate_device {
 
 /* The sink behind endplate_errstr; it forgets the former line. */
 struct error_sink endplate_keep_errors(void);
+/* A line there; returns status. */
+int endplate_refuse(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Of the incarnation last seen; NULL: it is not known.  No allocation. */
 const struct msg_device_info *endplate_known_info(struct endplate_device *d, int64_t now_ns);
 /* Those that came since: into refusal and fault. */

@@ -183,18 +183,6 @@ int endplate_peek_front(struct endplate_device *d, struct endplate_front *front,
 	return -EIO;
 }
 
-static int refuse(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int refuse(int status, const char *fmt, ...)
-{
-	struct error_sink errors = endplate_keep_errors();
-	va_list args;
-
-	va_start(args, fmt);
-	error_add_v(&errors, fmt, args);
-	va_end(args);
-	return status;
-}
-
 /* Does a driver run that would take it, and has the caller seen a state of this incarnation? */
 static int check_driver(struct endplate_device *d, int64_t now_ns)
 {
@@ -202,20 +190,20 @@ static int check_driver(struct endplate_device *d, int64_t now_ns)
 	int status;
 
 	if (!d->seen)
-		return refuse(-ENODATA, "%s: no state seen yet: read its state first", d->name);
+		return endplate_refuse(-ENODATA, "%s: no state seen yet: read its state first", d->name);
 	status = endplate_peek_front(d, &front, now_ns);
 	if (status)
-		return refuse(status, "%s-state: %s", d->name, endplate_strerror(status));
+		return endplate_refuse(status, "%s-state: %s", d->name, endplate_strerror(status));
 	if (front.header.incarnation != d->incarnation)
-		return refuse(-ESTALE, "%s: for incarnation %u, the driver is %u: read its state again", d->name,
-			      d->incarnation, front.header.incarnation);
+		return endplate_refuse(-ESTALE, "%s: for incarnation %u, the driver is %u: read its state again",
+				       d->name, d->incarnation, front.header.incarnation);
 	if (age_ns(now_ns, front.header.t_publish_ns) > d->max_age_ns)
-		return refuse(-ETIME, "%s: its driver has been silent for %lld ms", d->name,
-			      (long long)(age_ns(now_ns, front.header.t_publish_ns) / 1000000));
+		return endplate_refuse(-ETIME, "%s: its driver has been silent for %lld ms", d->name,
+				       (long long)(age_ns(now_ns, front.header.t_publish_ns) / 1000000));
 	return takes_references(&front.common)
 		       ? 0
-		       : refuse(-EHOSTDOWN, "%s: lifecycle %s, level %s", d->name,
-				msg_life_word(front.common.lifecycle), msg_level_word(front.common.level));
+		       : endplate_refuse(-EHOSTDOWN, "%s: lifecycle %s, level %s", d->name,
+					 msg_life_word(front.common.lifecycle), msg_level_word(front.common.level));
 }
 
 /* What the driver would say of it. */
@@ -241,7 +229,7 @@ static int check_reference(struct endplate_device *d, const void *ref, int64_t n
 	if (verdict == REF_TAKEN)
 		return 0;
 	ref_refusal_text(text, sizeof(text), verdict, ref, len, &rules, now_ns);
-	return refuse(verdict >= REF_NO_VALIDITY ? statuses[verdict] : -EPROTO, "%s: %s", d->name, text);
+	return endplate_refuse(verdict >= REF_NO_VALIDITY ? statuses[verdict] : -EPROTO, "%s: %s", d->name, text);
 }
 
 static void fill_header(struct endplate_device *d, struct msg_header *header, int64_t now_ns, int64_t valid_ns)
@@ -264,25 +252,28 @@ int endplate_put(struct endplate_device *d, void *ref, size_t size, int64_t vali
 	int status;
 
 	if (valid_ns <= 0 || valid_ns > ENDPLATE_VALID_MAX_NS)
-		return refuse(-ERANGE, "%s: valid for %.4g ms: give it more than 0 and at most %d ms", d->name,
-			      (double)valid_ns / 1e6, ENDPLATE_VALID_MAX_NS / 1000000);
+		return endplate_refuse(-ERANGE, "%s: valid for %.4g ms: give it more than 0 and at most %d ms", d->name,
+				       (double)valid_ns / 1e6, ENDPLATE_VALID_MAX_NS / 1000000);
 	status = check_driver(d, now_ns);
 	if (status)
 		return status;
 	if (!d->layout.type)
-		return refuse(-EPROTO, "%s: takes no references: its state is of type %s", d->name, d->type->name);
+		return endplate_refuse(-EPROTO, "%s: takes no references: its state is of type %s", d->name,
+				       d->type->name);
 	if (size != d->layout.type->body->size)
-		return refuse(-EPROTO, "%s: %zu bytes, a %s has %zu", d->name, size, d->layout.type->name,
-			      d->layout.type->body->size);
+		return endplate_refuse(-EPROTO, "%s: %zu bytes, a %s has %zu", d->name, size, d->layout.type->name,
+				       d->layout.type->body->size);
 	fill_header(d, ref, now_ns, valid_ns);
 	status = check_reference(d, ref, now_ns);
 	if (status)
 		return status;
 	status = endplate_end_reopen(&d->ref, now_ns);
 	if (status)
-		return refuse(status, "%s: %s", d->ref.name, endplate_strerror(status));
+		return endplate_refuse(status, "%s: %s", d->ref.name, endplate_strerror(status));
 	put = ach_put(&d->ref.chan, ref, size);
 	if (put == ACH_CORRUPT)
 		endplate_end_close(&d->ref, -EIO);
-	return put == ACH_OK ? 0 : refuse(port_error(put), "%s: %s", d->ref.name, endplate_strerror(port_error(put)));
+	return put == ACH_OK
+		       ? 0
+		       : endplate_refuse(port_error(put), "%s: %s", d->ref.name, endplate_strerror(port_error(put)));
 }

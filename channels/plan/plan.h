@@ -8,6 +8,9 @@
  * The slowest joint decides, and the others take as long.  A joint at rest gets one quintic, or one trapezoid; so does
  * one that moves, if that keeps the limits and does not turn; else it comes to rest first (brake.h), from where every
  * target can be reached.  Pure; the work is bounded: at most about forty quintics for each joint.
+ *
+ * Offered to other folders:
+ *	trapezoid.h
  */
 #pragma once
 

@@ -131,7 +131,7 @@ for compiler in 'gcc -std=c99' 'gcc -std=gnu17' 'clang -std=c99' 'g++ -x c++ -st
 	lib_case "$compiler: runs" lib_matches 0 '10000 * *' run waist versions
 done
 lib_case "shared: needs libendplate.so.1" needs libendplate.so.1
-for example in sine coordinate logger; do
+for example in sine coordinate logger twoarms; do
 	lib_case "$example is built from what is installed" compile "channels/client/examples/$example.c" gcc -std=gnu99
 done
 kind=(--static)
