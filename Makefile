@@ -36,6 +36,7 @@ BINDIR = $(PREFIX)/bin
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man
+MANIFEST = $(PREFIX)/share/endplate/manifest
 HEADERSDIR = $(INCLUDEDIR)/endplate
 KITDIR = $(PREFIX)/share/endplate/driver
 # Where Debian's python3 looks.
@@ -164,7 +165,7 @@ OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(PROGRAMS:=.o) $(TEST_SHARED:%.c=$(BUILD)
 # ---- commands ----
 
 .PHONY: all syntax assembly tests tests-asan test test-vm bench bench-hashes bench-peers bench-starts verify fuzz \
-	fuzz-targets coverage mutate lint soak install clean FORCE
+	fuzz-targets coverage mutate lint soak install uninstall put-down clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -234,49 +235,69 @@ lint: all
 	@BUILD=$(BUILD) test/lint/run
 
 # Of the version given; @ACH@ is libach's.
-config = sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@BINDIR@|$(BINDIR)|; \
+config = sed 's|@PREFIX@|$(PREFIX)|g; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@BINDIR@|$(BINDIR)|; \
 	s|@HEADERSDIR@|$(HEADERSDIR)|; s|@KITDIR@|$(KITDIR)|; s|@DRV_ABI@|$(call abi,DRV,daemons/drv/drv.h)|; \
 	s|@SIM_ABI@|$(call abi,SIM,daemons/robotsim/sim.h)|; s|@ACH@|$(VERSION)|; s|@VERSION@|$(1)|'
+# That of a file, at its place.
+place_config = $(call config,$(1)) $(2) >"$(DESTDIR)$(strip $(3))" && echo "-> '$(DESTDIR)$(strip $(3))'"
 abi = $(shell sed -n 's/^.define $(1)_ABI \([0-9]*\)$$/\1/p' $(2))
 # FOLDER FILES: into that folder, where they lie as here
-place = $(foreach file,$(2),install -D -m 644 $(file) "$(DESTDIR)$(1)/$(file)" &&) :
+place = $(foreach file,$(2),install -v -D -m 644 $(file) "$(DESTDIR)$(1)/$(file)" &&) :
 
 install: all $(PYTHON_MODULE)
-	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(LIBDIR)/pkgconfig"
-	install -m 644 $(HEADERS) "$(DESTDIR)$(INCLUDEDIR)"
-	install -m 644 $(LIBACH) "$(DESTDIR)$(LIBDIR)"
-	install -m 755 $(LIBACH_SO) "$(DESTDIR)$(LIBDIR)"
-	cp -P $(BUILD)/$(SONAME) $(BUILD)/libach.so "$(DESTDIR)$(LIBDIR)"
-	$(call config,$(VERSION)) channels/ach/ach.pc.in >"$(DESTDIR)$(LIBDIR)/pkgconfig/ach.pc"
-	install -D -m 644 -t "$(DESTDIR)$(INCLUDEDIR)/endplate" channels/client/endplate.h
-	install -D -m 644 -t "$(DESTDIR)$(INCLUDEDIR)/endplate/channels/msg" channels/msg/types.h
-	install -m 644 $(LIBENDPLATE) "$(DESTDIR)$(LIBDIR)"
-	install -m 755 $(LIBENDPLATE_SO) "$(DESTDIR)$(LIBDIR)"
-	cp -P $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so "$(DESTDIR)$(LIBDIR)"
-	$(call config,$(ENDPLATE_VERSION)) channels/client/endplate.pc.in \
-		>"$(DESTDIR)$(LIBDIR)/pkgconfig/endplate.pc"
+	@$(MAKE) -s --no-print-directory put-down >$(BUILD)/put-down
+	@kept="$(DESTDIR)$(MANIFEST)"; { if [ -f "$$kept" ]; then cat "$$kept"; fi; echo "$(MANIFEST)"; \
+		sed -n "s|^.*-> '$(DESTDIR)\(/.*\)'\$$|\1|p; s|^.*creating directory '$(DESTDIR)\(/.*\)'\$$|\1/|p" \
+			$(BUILD)/put-down; } | sort -u >$(BUILD)/manifest && cp $(BUILD)/manifest "$$kept"
+	$(if $(DESTDIR),,-ldconfig)
+
+# What make install has put down there, as listed, and folders that it has made and that are empty then.
+uninstall:
+	@[ -f "$(DESTDIR)$(MANIFEST)" ] || { echo "make uninstall: no $(DESTDIR)$(MANIFEST): give the PREFIX and" \
+		"DESTDIR of make install" >&2; exit 1; }
+	@rm -rf "$(DESTDIR)$(PYTHONDIR)/endplate/__pycache__"
+	@sort -r "$(DESTDIR)$(MANIFEST)" | while read -r path; do case $$path in \
+		*/) rmdir "$(DESTDIR)$$path" 2>/dev/null || : ;; *) rm -f "$(DESTDIR)$$path" ;; esac; done
+	$(if $(DESTDIR),,-ldconfig)
+
+# Says where each file and each new folder is.
+put-down: export LC_ALL = C
+put-down:
+	install -v -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(LIBDIR)/pkgconfig"
+	install -v -m 644 $(HEADERS) "$(DESTDIR)$(INCLUDEDIR)"
+	install -v -m 644 $(LIBACH) "$(DESTDIR)$(LIBDIR)"
+	install -v -m 755 $(LIBACH_SO) "$(DESTDIR)$(LIBDIR)"
+	cp -Pv $(BUILD)/$(SONAME) $(BUILD)/libach.so "$(DESTDIR)$(LIBDIR)"
+	$(call place_config,$(VERSION),channels/ach/ach.pc.in,$(LIBDIR)/pkgconfig/ach.pc)
+	install -v -D -m 644 -t "$(DESTDIR)$(INCLUDEDIR)/endplate" channels/client/endplate.h
+	install -v -D -m 644 -t "$(DESTDIR)$(INCLUDEDIR)/endplate/channels/msg" channels/msg/types.h
+	install -v -m 644 $(LIBENDPLATE) "$(DESTDIR)$(LIBDIR)"
+	install -v -m 755 $(LIBENDPLATE_SO) "$(DESTDIR)$(LIBDIR)"
+	cp -Pv $(BUILD)/$(ENDPLATE_SONAME) $(BUILD)/libendplate.so "$(DESTDIR)$(LIBDIR)"
+	$(call place_config,$(ENDPLATE_VERSION),channels/client/endplate.pc.in,$(LIBDIR)/pkgconfig/endplate.pc)
 	$(call place,$(HEADERSDIR),$(KIT_HEADERS))
 	$(call place,$(KITDIR),$(KIT_FILES))
-	install -m 644 $(LIBDRIVER) $(LIBSIM) "$(DESTDIR)$(LIBDIR)"
-	$(call config,$(ENDPLATE_VERSION)) daemons/kit/endplate-driver.pc.in \
-		>"$(DESTDIR)$(LIBDIR)/pkgconfig/endplate-driver.pc"
-	install -m 755 $(TOOLS) daemons/kit/endplate-new-driver "$(DESTDIR)$(BINDIR)"
-	install -D -m 755 -t "$(DESTDIR)$(LIBDIR)/endplate" $(DRIVER_OBJECTS)
-	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/launch" \
+	install -v -m 644 $(LIBDRIVER) $(LIBSIM) "$(DESTDIR)$(LIBDIR)"
+	$(call place_config,$(ENDPLATE_VERSION),daemons/kit/endplate-driver.pc.in,\
+		$(LIBDIR)/pkgconfig/endplate-driver.pc)
+	install -v -m 755 $(TOOLS) daemons/kit/endplate-new-driver "$(DESTDIR)$(BINDIR)"
+	install -v -D -m 755 -t "$(DESTDIR)$(LIBDIR)/endplate" $(DRIVER_OBJECTS)
+	install -v -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/launch" \
 		$(wildcard launch/*.launch launch/achweb/*.layout.json)
-	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/config/robots" $(wildcard config/robots/*)
-	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/config/hubo" $(wildcard config/hubo/*)
-	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
-	$(foreach unit,$(wildcard launch/systemd/*),sed 's|@PREFIX@|$(PREFIX)|g' $(unit) \
-		>"$(DESTDIR)$(PREFIX)/lib/systemd/system/$(notdir $(unit))" &&) :
-	install -D -m 644 -t "$(DESTDIR)$(PYTHONDIR)/endplate" $(PYTHON_MODULE)
-	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs" $(wildcard channels/ros/endplate_msgs/*.*)
-	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs/msg" $(wildcard channels/ros/endplate_msgs/msg/*)
-	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs/idl" $(wildcard channels/ros/endplate_msgs/idl/*)
-	install -D -m 644 channels/tool/ach.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach"
-	$(foreach page,$(PAGES),install -D -m 644 $(page) \
+	install -v -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/config/robots" $(wildcard config/robots/*)
+	install -v -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate/config/hubo" $(wildcard config/hubo/*)
+	install -v -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
+	$(foreach unit,$(wildcard launch/systemd/*),\
+		$(call place_config,,$(unit),$(PREFIX)/lib/systemd/system/$(notdir $(unit))) &&) :
+	install -v -D -m 644 -t "$(DESTDIR)$(PYTHONDIR)/endplate" $(PYTHON_MODULE)
+	install -v -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs" $(wildcard channels/ros/endplate_msgs/*.*)
+	install -v -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs/msg" \
+		$(wildcard channels/ros/endplate_msgs/msg/*)
+	install -v -D -m 644 -t "$(DESTDIR)$(PREFIX)/share/endplate_msgs/idl" \
+		$(wildcard channels/ros/endplate_msgs/idl/*)
+	install -v -D -m 644 channels/tool/ach.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/ach"
+	$(foreach page,$(PAGES),install -v -D -m 644 $(page) \
 		"$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page))" &&) :
-	$(if $(DESTDIR),,-ldconfig)
 
 clean:
 	rm -rf build $(BUILD)

@@ -99,6 +99,24 @@ for kind in shared static; do
 	lib_case "classes by clang with the $kind library" works clang++ -std=c++17 "${link[@]}"
 done
 
+again() { # an upgrade: what an older version had is still known
+	echo /usr/share/endplate/old >>"$root/usr/share/endplate/manifest"
+	: >"$root/usr/share/endplate/old"
+	: >"$root/usr/share/endplate/launch/mine.launch"
+	make -s -o all BUILD="${BUILD:-build}" CC="${CC:-gcc}" install DESTDIR="$root" PREFIX=/usr
+}
+uninstalled() {
+	make -s uninstall DESTDIR="$root" PREFIX=/usr
+	[ "$(cd "$root" && find . ! -type d)" = ./usr/share/endplate/launch/mine.launch ]
+	rm "$root/usr/share/endplate/launch/mine.launch"
+	(cd "$root" && rmdir -p usr/share/endplate/launch)
+	[ ! -e "$root/usr" ]
+}
+lib_case "an upgrade" again
+lib_case "make uninstall removes what was put down and nothing else" uninstalled
+lib_case "make uninstall says where nothing is" lib_matches 2 "make uninstall: no $root/usr/share/endplate/manifest*" \
+	make -s uninstall DESTDIR="$root" PREFIX=/usr
+
 lib_case "another prefix" installed /opt/ach
 lib_case "pkg-config follows the prefix" grep -qx 'prefix=/opt/ach' "$root/opt/ach/lib/pkgconfig/ach.pc"
 lib_case "nothing beside the prefix" test "$(ls "$root")" = opt
