@@ -25,9 +25,10 @@ from .device import Device, State
 from .message import TYPES, Message, WrongMessage, asdict, parse
 from .recording import Recording
 from .robot import Robot, Tick
+from .trajectory import Trajectory
 
 globals().update({cls.__name__: cls for cls in TYPES.values()})
 
 __all__ = ["Channel", "Device", "Error", "Message", "NotReady", "Recording", "Removed", "Robot", "State", "TYPES",
-           "Tick", "Timeout", "WrongMessage", "asdict", "create", "now_ns", "parse", "unlink",
+           "Tick", "Timeout", "Trajectory", "WrongMessage", "asdict", "create", "now_ns", "parse", "unlink",
            *(cls.__name__ for cls in TYPES.values())]

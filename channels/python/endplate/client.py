@@ -47,6 +47,17 @@ lib = ach.load("libendplate.so.1", {
     "endplate_ask": _ASK,
     "endplate_ask_deadline": _ASK,
     "endplate_cancel": (_INT, [_PTR]),
+    "endplate_trajectory_open": (_INT, [_PTR, _P(_PTR)]),
+    "endplate_trajectory_close": (None, [_PTR]),
+    "endplate_trajectory_joint": (_INT, [_PTR, _PTR, _TEXT]),
+    "endplate_trajectory_shape": (_INT, [_PTR, _INT]),
+    "endplate_trajectory_share": (_INT, [_PTR, _F64]),
+    "endplate_trajectory_add": (_INT, [_PTR, _P(_F64), _F64]),
+    "endplate_trajectory_pass": (_INT, [_PTR, _P(_F64), _P(_F64), _P(_F64), _F64]),
+    "endplate_trajectory_until": (_INT, [_PTR, _PTR, _TEXT, _F64]),
+    "endplate_trajectory_start": (_INT, [_PTR]),
+    "endplate_trajectory_step": (_INT, [_PTR]),
+    "endplate_trajectory_stop": (_INT, [_PTR]),
 })
 
 # What a program waits for, or goes on with: it ends when the driver, or a person, has done something.
@@ -76,6 +87,7 @@ class Handle:
 
     def __init__(self, name):
         self.lock, self._robot, self._closing = threading.RLock(), _PTR(), False
+        self.owned = set()  # trajectories, which are closed before it
         status = lib.endplate_open(ctypes.byref(self._robot), name.encode() if name is not None else None)
         if status:
             raise failure(f"robot {name}" if name else "robot", lib.endplate_open, status)
@@ -111,7 +123,16 @@ class Handle:
             self._free()
             self.lock.release()
 
+    def disown(self, trajectory):
+        """Closes a trajectory, if it is open."""
+        with self.lock:
+            if self._robot and trajectory in self.owned:
+                self.owned.discard(trajectory)
+                lib.endplate_trajectory_close(trajectory)
+
     def _free(self):
+        while self._robot and self.owned:
+            lib.endplate_trajectory_close(self.owned.pop())
         robot, self._robot = self._robot, None
         if robot:
             lib.endplate_close(robot)
@@ -126,7 +147,7 @@ HANDLE = object()
 
 def _forked():
     for handle in Handle._all:
-        handle.lock, handle._robot = threading.RLock(), None
+        handle.lock, handle._robot, handle.owned = threading.RLock(), None, set()
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import math
+import os
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,10 +12,12 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from . import ach
+from .channel import Channel
 from .client import HANDLE, Handle, lib
 from .client import Tick as CTick
 from .device import _LEVEL, Device, _address
 from .message import TYPES, Message
+from .trajectory import Trajectory
 
 _SLICE_NS = 100_000_000  # of a wait in C; between two, Python handles signals
 _LONG_S = 0.1  # a longer wait is that of another thread, so that ^C ends it at once
@@ -91,6 +94,14 @@ class Robot:
     def device(self, name: str, kind: str | type[Message] | None = None) -> Device:
         """A device, whose driver need not run yet; kind: the type of its states, others raise WrongMessage."""
         return Device(self, name, kind)
+
+    def channel(self, name: str, kind: str | type[Message] | None = None) -> Channel:
+        """Another channel of the robot, such as waist-event: its name is without the robot's prefix."""
+        return Channel(os.environ.get("ENDPLATE_PREFIX", "") + name, kind)
+
+    def trajectory(self, shape: str = "quintic", share: float = 1.0) -> Trajectory:
+        """A motion of joints of its devices, quintic or trapezoid, with that share of the velocity limits at most."""
+        return Trajectory(self, shape, share)
 
     # ---- time ----
 

@@ -46,7 +46,7 @@ begin() {
 position() { ach echo "${p}larm-state" --last --json | python3 -c 'import json, sys
 print(json.load(sys.stdin)["position"][int(sys.argv[1])])' "$1"; }
 near() { awk -v a="$(position "$1")" -v b="$2" 'BEGIN { exit !((a - b) ^ 2 < 0.0001) }'; }
-moving() { awk -v a="$(position 1)" 'BEGIN { exit !(a > 0.1) }'; }
+moving() { awk -v a="$(position 1)" -v b="$1" 'BEGIN { exit !((a - b) ^ 2 > 0.01) }'; } # FROM
 
 lib_case begin begin
 lib_case "both arms go through the waypoints" "$twoarms"
@@ -79,19 +79,28 @@ PYTHON
 }
 lib_case "the arm is on its way in every tick" follows
 
-force_stops() {
-	"$twoarms" 9 2>"$lib_folder/said" &
+force_stops() { # TWOARMS...
+	"$@" 9 2>"$lib_folder/said" &
 	local pid=$! status=0 at
-	lib_until moving || return
+	at=$(position 1)
+	lib_until moving "$at" || return
 	robotsim set lft.1 force=0,0,25 || return
 	wait "$pid" || status=$?
 	cat "$lib_folder/said"
-	[ "$status" = 1 ] && grep -qx 'twoarms: lft: stopped: force is 2[45].*, above 20' "$lib_folder/said" || return
+	[ "$status" = 1 ] && grep -qE "^twoarms(\.py)?: lft: stopped: force is 2[45].*, above 20\$" "$lib_folder/said" ||
+		return
 	at=$(position 1)
 	near 1 "$at" && ! near 1 0
 }
-lib_case "a force at a wrist stops both" force_stops
+lib_case "a force at a wrist stops both" force_stops "$twoarms"
 lib_case "and keeps them from moving" lib_matches 1 'twoarms: lft: stopped: force is *' "$twoarms"
+
+python=(env PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -W error
+	channels/python/examples/twoarms.py)
+lib_case "in Python, too" lib_matches 1 'twoarms.py: lft: stopped: force is *' "${python[@]}"
+robotsim set lft.1 force=0,0,0
+lib_case "in Python a force at a wrist stops both" force_stops "${python[@]}"
+
 stop() { achctl stop >/dev/null && wait "$achstart" && achstart=; }
 lib_case stop stop
 lib_end

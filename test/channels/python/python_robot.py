@@ -20,7 +20,7 @@ if os.environ.get("WITHOUT_NUMPY"):
 import endplate  # noqa: E402
 from endplate import client, message  # noqa: E402
 
-CLASSES = [endplate.Robot, endplate.Device, endplate.State, endplate.Tick]
+CLASSES = [endplate.Robot, endplate.Device, endplate.Trajectory, endplate.State, endplate.Tick]
 EXAMPLES = "channels/python/examples"
 
 
@@ -63,7 +63,7 @@ class Interface(unittest.TestCase):
                 if name.startswith("_") and name != "__init__":
                     continue
                 with self.subTest(f"{cls.__name__}.{name}"):
-                    hints = typing.get_type_hints(function, None, {"Robot": endplate.Robot})
+                    hints = typing.get_type_hints(function, None, vars(endplate))
                     self.assertEqual(set(inspect.signature(function).parameters) - {"self"}, set(hints) - {"return"})
                     self.assertIn("return", hints)
         folder = os.path.dirname(endplate.__file__)
@@ -72,7 +72,7 @@ class Interface(unittest.TestCase):
     def test_page_describes_every_method(self):
         with open("channels/python/endplate-python.7", encoding="utf-8") as file:
             page = file.read()
-        for cls in CLASSES[:2]:
+        for cls in CLASSES[:3]:
             for name in vars(cls):
                 if not name.startswith("_"):
                     self.assertTrue(re.search(rf"\.It (Fn|Li) {name}\b", page), f"{cls.__name__}.{name}")
@@ -164,7 +164,7 @@ class Robots(Case):
 
     def test_reference_that_the_driver_refused_is_an_error_of_the_next_put(self):
         state = self.followed()
-        with endplate.Channel(os.environ["ENDPLATE_PREFIX"] + "waist-ref") as refs:
+        with self.robot.channel("waist-ref", "joint-ref") as refs:
             ref = endplate.JointRef(mode=["position"] * 2, position=list(state.position))
             ref.header.for_incarnation, ref.header.incarnation = state.incarnation, os.getpid()
             refs.put(ref, valid_ns=900_000_000)
@@ -247,6 +247,98 @@ class Robots(Case):
         self.refused("ENOTSUP", "waist: ", self.robot.ask, "waist", "get", "nothing")
         self.refused("EPERM", "wiast", self.robot.ask, "wiast", "get", "tick")
         self.assertRaises(ValueError, self.robot.ask, "waist", "jump")
+
+
+class Trajectories(Case):
+    def setUp(self):
+        super().setUp()
+        self.followed()
+        self.move = self.robot.trajectory()
+
+    def goal(self):
+        """Waypoints there and back, of which the first is 0.1 rad from where the joints are."""
+        self.near = -1.3 if self.waist.state().position[0] < -1.35 else -1.4
+        first, second = self.waist.info().joint
+        return [{"waist": {first: self.near, second: -1.4}}, {self.waist: [-1.4, math.nan]}]
+
+    def test_joints_arrive_together(self):
+        for waypoint in self.goal():
+            self.move.add(waypoint)
+        self.assertEqual("arrived", self.move.run())
+        self.assertAlmostEqual(-1.4, self.waist.state().position[0], 2)
+        self.assertEqual("", self.move.why)
+
+    def test_waypoints_are_passed(self):
+        def run():
+            move = self.robot.trajectory("trapezoid", share=0.5)
+            at = list(self.waist.state().position)
+            move.add({"waist": [at[0], at[1]]}, 0.1)
+            move.pass_({"waist": [at[0] + 0.02, at[1]]}, 0.5, velocity={"waist": [0.05, 0]})
+            move.add({"waist": [at[0] + 0.05, at[1]]}, 0.6)
+            end = asyncio.run(move.arun())
+            self.assertAlmostEqual(at[0] + 0.05, self.waist.state().position[0], 2)
+            return end
+        while True:
+            try:
+                self.assertEqual("arrived", run())
+                break
+            except endplate.Error as why:  # a pause of this machine ends a motion that has its times
+                self.assertEqual("ETIME", why.status)
+
+    def test_condition_and_stop_end_it_smoothly(self):
+        self.move.add(self.goal()[0])
+        self.move.until(self.waist, "velocity", 0.05)
+        self.assertEqual("stopped", self.move.run())
+        self.assertIn("velocity", self.move.why)
+        self.move = self.robot.trajectory()
+        self.move.add(self.goal()[0])
+        self.move.start()
+        ends = []
+        for n, _ in enumerate(self.robot.ticks(0.005)):
+            if n == 5:
+                self.move.stop()
+            ends.append(self.move.step())
+            if ends[-1] != "runs":
+                break
+        self.assertEqual({"runs", "stopped"}, set(ends))
+
+    def test_what_cannot_be_meant_is_refused(self):
+        self.refused("ENOENT", "elbow", self.move.add, {"waist": {"elbow": -1}})
+        self.refused("ERANGE", "waist", self.move.add, {"waist": [-1, 100]})
+        self.refused("EINVAL", "colour", self.move.until, "waist", "colour", 1)
+        self.refused("ENODATA", "", self.robot.trajectory().start)
+        self.assertRaises(endplate.NotReady, self.move.until, "wiast", "force", 1)
+        for text, call in [
+            ("waist: 3 values, but the device has 2 joints", lambda: self.move.add({"waist": [0, 0, 0]})),
+            ("joint x of waist is not in the first waypoint, which names all that move",
+             lambda: self.move.add({"waist": {"x": 0}})),
+            ('shape "cubic" is not one of quintic, trapezoid', lambda: self.robot.trajectory("cubic")),
+        ]:
+            with self.subTest(text), self.assertRaises(ValueError) as caught:
+                call()
+            self.assertEqual(text, str(caught.exception))
+        self.refused("EDOM", "", self.robot.trajectory, share=2)
+        self.move.close()
+        self.move.close()
+        self.refused("ESHUTDOWN", "the trajectory is closed", self.move.start)
+        other = self.robot.trajectory()
+        self.robot.close()
+        self.refused("ESHUTDOWN", "closed", other.step)
+        other.close()
+
+    def test_cancelled_task_stops_first(self):
+        async def main():
+            task = asyncio.create_task(self.move.arun())
+            async for _ in self.robot.aticks(0.005):
+                if abs(self.waist.state().velocity[0]) > 0.05:
+                    break
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+        self.move.add(self.goal()[0])
+        asyncio.run(main())
+        self.assertEqual("stopped", self.move.why)
+        self.assertEqual("stopped", self.move.step())
 
 
 class Waits(Case):
@@ -354,6 +446,10 @@ class Examples(Case):
                 self.assertEqual(1, run.returncode)
                 self.assertIn(text, errors)
                 self.assertNotIn("Traceback", errors)
+
+    def test_two_arms_take_at_most_30_lines(self):
+        with open(f"{EXAMPLES}/twoarms.py", encoding="utf-8") as file:
+            self.assertLessEqual(len(file.readlines()), 30)
 
     def test_joints_arrive_together_and_are_logged(self):
         log = self.example("logger", "waist", "100", "100")

@@ -34,7 +34,7 @@ passes() { # CLASS [VARIABLE=VALUE]: the tests of that class
 
 lib_case "a robot with two joints" start
 "$python" -c 'import numpy' 2>/dev/null && numpy=NUMPY=1 || numpy=WITHOUT_NUMPY=1
-for class in Interface Robots Waits Examples; do
+for class in Interface Robots Trajectories Waits Examples; do
 	lib_case "$class" passes "$class" "$numpy"
 done
 [ "$numpy" != NUMPY=1 ] || lib_case "Robots without numpy" passes Robots WITHOUT_NUMPY=1
