@@ -9,6 +9,7 @@
 #include "launch/achdds/drop_in.h"
 #include "launch/achdds/library_log.h"
 #include "launch/achdds/relay.h"
+#include "launch/view/listener.h"
 
 #define PROGRAM "achdds"
 #define SCAN_NS 1000000000  /* between two looks for channels */
@@ -267,7 +268,11 @@ static int bridge(struct error_sink *errors)
 	int status = EXIT_RETRY;
 
 	clock_stop_fd(); /* from here on a signal is an orderly end */
-	if (!open_all(errors)) {
+	if (listener_is_forbidden()) {
+		status = error_refuse(errors, EXIT_WRONG,
+				      PROGRAM " " LISTENER_FORBIDDEN ": run it by its own, systemctl enable --now "
+					      "achdds@ROBOT (achdds@.service)");
+	} else if (!open_all(errors)) {
 		/* Where only the robot's user may make channels, events are lines. */
 		if (report_open(&a.bridge.report, PROGRAM, a.options.name, &quiet))
 			a.bridge.report.lines = true;

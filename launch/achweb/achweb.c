@@ -154,7 +154,7 @@ static int serve(struct error_sink *errors)
 	w.server.acts.arming = w.login.arming;
 	w.port = listen_begin(&w.server, &w.options.listen, (int)w.options.port, errors);
 	if (w.port < 0) {
-		status = w.port == -EADDRINUSE ? EXIT_TAKEN : EXIT_RETRY;
+		status = w.port == -EADDRINUSE ? EXIT_TAKEN : w.port == -EAFNOSUPPORT ? EXIT_WRONG : EXIT_RETRY;
 	} else {
 		know_names();
 		status = login_open(&w.login, w.options.folder, errors) ? EXIT_RETRY : run();

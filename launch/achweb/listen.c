@@ -123,6 +123,10 @@ static int refuse(const char *where, int port, int status, struct error_sink *er
 
 	if (status == -EADDRINUSE && is_local(where))
 		return error_refuse(errors, status, "%s: another process serves there, or it is not a socket", where);
+	if (status == -EAFNOSUPPORT && listener_is_forbidden())
+		return error_refuse(errors, status,
+				    "achweb " LISTENER_FORBIDDEN ": run it by its own, systemctl enable --now "
+				    "achweb@ROBOT.socket (achweb@.service), or give it --listen unix:/PATH");
 	if (status != -EADDRINUSE)
 		return error_refuse(errors, status, "%s: unable to listen: %s", where, strerror(-status));
 	listener_taken(taken, where, port);

@@ -276,7 +276,14 @@ static void check_interfaces(struct check *check, const struct launch *launch, s
 
 /* ---- ports ---- */
 
-#define PAGE "achweb"
+/* Programs that open network sockets, and the units that may. */
+static const struct {
+	const char *program, *unit, *suffix;
+} networked[] = {
+	{ "achweb", "systemctl enable --now achweb@", ".socket (achweb@.service)" },
+	{ "achdds", "systemctl enable --now achdds@", " (achdds@.service)" },
+};
+#define NETWORKED (sizeof(networked) / sizeof(*networked))
 
 static bool has_local_socket(const struct launch_daemon *daemon)
 {
@@ -286,13 +293,15 @@ static bool has_local_socket(const struct launch_daemon *daemon)
 	return false;
 }
 
-static bool may_open_sockets(void)
+/* Its place in networked, or NETWORKED. */
+static size_t networked_find(const struct launch_daemon *daemon)
 {
-	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const char *slash = strrchr(daemon->argv[0], '/');
+	size_t i = 0;
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || errno != EAFNOSUPPORT;
+	while (i < NETWORKED && strcmp(slash ? slash + 1 : daemon->argv[0], networked[i].program) != 0)
+		i++;
+	return i;
 }
 
 /* The check of a robot that runs finds its own sockets. */
@@ -312,26 +321,27 @@ static void check_port(const struct launch_daemon *daemon, struct error_sink *wa
 	}
 }
 
-/* Errors: a daemon with listen:, or an achweb without local sockets, where this process may open no network socket, as
- * in endplate@.service.  Warnings: a port that another user has. */
+/* Errors: a daemon with listen:, an achweb without local sockets or an achdds, where this process may open no network
+ * socket, as in endplate@.service.  Warnings: a port that another user has. */
 static void check_listen(const struct launch *launch, struct error_sink *errors, struct error_sink *warnings)
 {
+	const bool forbidden = listener_is_forbidden();
+
 	for (size_t i = 0; i < launch->daemons_n; i++) {
 		const struct launch_daemon *daemon = &launch->daemons[i];
-		const char *slash = strrchr(daemon->argv[0], '/');
-		const bool page = !strcmp(slash ? slash + 1 : daemon->argv[0], PAGE);
+		const size_t known = networked_find(daemon);
 
-		if (!daemon->wanted || (!daemon->listen && (!page || has_local_socket(daemon))))
+		if (!daemon->wanted || (!daemon->listen && (known == NETWORKED || has_local_socket(daemon))))
 			continue;
-		if (may_open_sockets())
+		if (!forbidden && daemon->listen)
 			check_port(daemon, warnings);
-		else
-			yaml_error(
-				errors, daemon->node,
-				"achstart may open no network socket here (RestrictAddressFamilies= of its unit): take "
-				"%s out of this file, and run it by a unit of its own: %s%s%s",
-				daemon->name, page ? "systemctl enable --now achweb@" : "as achweb@.service does",
-				page ? launch->name : "", page ? ".socket (achweb@.service)" : "");
+		else if (forbidden)
+			yaml_error(errors, daemon->node,
+				   "achstart " LISTENER_FORBIDDEN ": take %s out of this file, and run it by a unit of "
+				   "its own: %s%s%s",
+				   daemon->name, known < NETWORKED ? networked[known].unit : "as achweb@.service does",
+				   known < NETWORKED ? launch->name : "",
+				   known < NETWORKED ? networked[known].suffix : "");
 	}
 }
 

@@ -51,6 +51,15 @@ int listener_open(const char *text, int port)
 	return status;
 }
 
+bool listener_is_forbidden(void)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EAFNOSUPPORT;
+}
+
 static int open_pair(int fds[LISTENER_PAIR], int port, const char **where)
 {
 	*where = pair[0];

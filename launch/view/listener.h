@@ -24,6 +24,10 @@ int listener_open(const char *text, int port);
  * the address in *where. */
 int listener_open_pair(int fds[LISTENER_PAIR], int port, const char **where);
 
+/* May this process open no network socket at all, as by RestrictAddressFamilies= of its unit? */
+bool listener_is_forbidden(void);
+#define LISTENER_FORBIDDEN "may open no network socket here (RestrictAddressFamilies= of its unit)"
+
 /* The port that the socket is bound to; 0: it is not of TCP. */
 int listener_port(int fd);
 /* Does it listen, at one of the loopback addresses, with that port?  The place of the address in a pair, or -1. */
