@@ -322,6 +322,8 @@ static int run(void *values, int argc, char **argv)
 	if (follow_open(&f, argv[0]))
 		return TOOL_FAILED;
 	newest = follow_from(&f, echo->follow ? echo->last : before);
+	if (!newest && echo->follow)
+		program_say("%s: no message yet; waiting for the first", f.name);
 	if (!newest && !echo->follow)
 		status = tool_fail("%s: no message yet (--follow waits for the first)", f.name);
 	else

@@ -161,6 +161,17 @@ test_echo_follows_from_now_on() {
 	same '7 8' "$(samples <"$tmp/follow.out")"
 }
 
+test_echo_says_that_it_waits() {
+	make_channel silent imu
+	start silent "$ach" echo --follow --json --count 1 "$name-silent"
+	lib_until has_lines "$tmp/silent.err" 1
+	same "ach echo: $name-silent: no message yet; waiting for the first" "$(cat "$tmp/silent.err")"
+	lib_until listens "$pid"
+	"$ach" put "$name-silent" --type imu --json '{"samples":1}'
+	wait "$pid"
+	same 1 "$(samples <"$tmp/silent.out")"
+}
+
 test_echo_says_how_many_it_missed() {
 	five missed
 	start json "$ach" echo --follow --json "$name-missed"
