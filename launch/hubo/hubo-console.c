@@ -133,6 +133,18 @@ static int run_commands(struct console *console, const struct settings_strings *
 	return end == CONSOLE_FAILED ? FAILED : 0;
 }
 
+/* Else a person would see a prompt and no robot. */
+static void say_if_absent(const struct console *console)
+{
+	struct msg_joint_state state;
+	struct endplate_view view;
+	const int status = endplate_state(console->device, &state, sizeof(state), &view);
+
+	if (status)
+		fprintf(stderr, "hubo-console: %s: %s: start it with achstart FILE; until then each command fails\n",
+			console->name, endplate_strerror(status));
+}
+
 static int run(const struct hubo_console_options *options, const char *device)
 {
 	struct console console = { .name = device, .within_ns = options->within_ns, .out = stdout, .err = stderr };
@@ -146,10 +158,14 @@ static int run(const struct hubo_console_options *options, const char *device)
 		endplate_close(console.robot);
 		return EXIT_RETRY;
 	}
-	if (options->commands.n)
+	if (options->commands.n) {
 		status = run_commands(&console, &options->commands);
-	else
-		status = isatty(STDIN_FILENO) ? talk(&console) : run_script(&console, stdin);
+	} else if (!isatty(STDIN_FILENO)) {
+		status = run_script(&console, stdin);
+	} else {
+		say_if_absent(&console);
+		status = talk(&console);
+	}
 	endplate_close(console.robot);
 	return status;
 }

@@ -109,6 +109,21 @@ talk() {
 	LAUNCH
 	start --virtual --for 20s
 }
+# A console on a terminal, without a robot.
+alone() {
+	ENDPLATE_PREFIX=none-$$- python3 - "$build/hubo-console" <<'END'
+import os, pty, sys
+pid, fd = pty.fork()
+if not pid:
+    os.execv(sys.argv[1], ["hubo-console"])
+said = b""
+while b"hubo> " not in said:
+    said += os.read(fd, 4096)
+os.write(fd, b"\x04")
+os.close(fd)
+assert b"hubo-console: hubo: no such robot, driver or channel: start it with achstart FILE" in said, said
+END
+}
 said() { grep -q -- "$1" "$folder/log/talk.log" || { cat "$folder/log/talk.log"; return 1; }; }
 tables_agree() {
 	"$build/hubo-console" --verbs >"$folder/verbs"
@@ -203,6 +218,7 @@ disturb='' lib_case "DRC-Hubo walks in place" walk bench-drc-hubo 6s
 lib_case "its buses carry 65 to 85 %, all is answered, no reference is late" carried 1 5.9 0.65 0.85 3219
 lib_case "it has no fault" never 'hubo error'
 
+lib_case "a console without a robot says so" alone
 lib_case "a script of hubo-console" talk
 lib_case "it homes a joint" said '^.*homed$'
 lib_case "it moves a joint" said 'RSP at -0\.\(29[89]\|30[01]\)'
