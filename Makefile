@@ -104,7 +104,7 @@ LIBSIM = $(BUILD)/libendplate-sim.a
 # What a driver or a simulated device includes, with all that these include.
 KIT_INCLUDES = $(addsuffix .h,config/base/base config/settings/settings channels/msg/msg channels/clock/vt_clock \
 	can/bus/frame_text $(addprefix can/canopen/,cia402 eds emcy nmt pdo sdo) \
-	$(addprefix daemons/drv/,drv drv_missed drv_output drv_unheard mounting mounting_settings refmux) \
+	$(addprefix daemons/drv/,drv drv_missed drv_output drv_refused drv_unheard mounting mounting_settings refmux) \
 	$(addprefix daemons/robotsim/,body joint sim_base sim_random))
 KIT_HEADERS = $(filter %.h,$(shell $(CC) $(ALL_CFLAGS) $(addprefix -include ,$(KIT_INCLUDES)) -MM -x c /dev/null))
 # The files of a new driver, laid out as here: daemons/kit/endplate-new-driver.

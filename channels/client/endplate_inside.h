@@ -59,7 +59,7 @@ struct endplate_device {
 struct error_sink endplate_keep_errors(void);
 /* A line there; returns status. */
 int endplate_refuse(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Of the incarnation last seen; NULL: it is not known.  No allocation. */
+/* NULL: not known of the incarnation that was seen last.  Allocates nothing. */
 const struct msg_device_info *endplate_known_info(struct endplate_device *d, int64_t now_ns);
 /* Those that came since: into refusal and fault. */
 void endplate_read_events(struct endplate_device *d);

@@ -1,4 +1,6 @@
 /* put.c: ach put: publishes a message, its header filled in as a client does it. */
+#include <unistd.h>
+
 #include "channels/ach/ach_ring.h"
 #include "channels/clock/clock.h"
 #include "channels/tool/put.h"
@@ -86,7 +88,49 @@ static void fill_in(struct put *put)
 		h.t_publish_ns = now;
 	if (put->valid_ns)
 		h.valid_until_ns = now + put->valid_ns;
+	if (put->watch.on && !put->says[PUT_WRITER])
+		h.incarnation = (uint32_t)getpid();
 	memcpy(put->bytes, &h, sizeof(h));
+	put_watch_judge(&put->watch, put->bytes, put->len, now);
+}
+
+/* ---- refusals ---- */
+
+/* What to write instead, as words of this line. */
+static const char *hint(const struct put *put, char text[TOOL_TYPES_MAX])
+{
+	const double max_ms = (double)put->watch.known.valid_max_ns / 1e6;
+
+	*text = 0;
+	if (strstr(put->watch.why, "valid") && max_ms > 0)
+		snprintf(text, TOOL_TYPES_MAX, ", as --valid %.4g --hz %.4g", max_ms, 2000 / max_ms);
+	return text;
+}
+
+static int refused(const struct put *put)
+{
+	char text[TOOL_TYPES_MAX];
+
+	return tool_fail("%s: refused: %s%s", put->name, put->watch.why, hint(put, text));
+}
+
+/* The first of those that are repeated is reported at once, the others are counted. */
+static void watch_on(struct put *put)
+{
+	const uint64_t before = put->watch.count;
+
+	if (put_watch_look(&put->watch) && !before)
+		refused(put);
+}
+
+static int sum_up(const struct put *put)
+{
+	char text[TOOL_TYPES_MAX];
+
+	if (put->watch.count < 2)
+		return put->watch.count ? TOOL_FAILED : 0;
+	return tool_fail("%s: %" PRIu64 " were refused, the last: %s%s", put->name, put->watch.count, put->watch.why,
+			 hint(put, text));
 }
 
 /* ---- publishing ---- */
@@ -131,7 +175,7 @@ static void follow_channel(struct put *put)
 }
 
 /* At absolute times, so that the mean is exact; what was overslept is left out, never made up for in a burst. */
-static int put_again(struct put *put)
+static int repeat(struct put *put)
 {
 	struct clock_fd stop = { .fd = clock_stop_fd(), .events = POLLIN };
 	int64_t period = (int64_t)(1e9 / put->hz), start = clock_now_ns(), next = start;
@@ -146,6 +190,7 @@ static int put_again(struct put *put)
 		now = clock_now_ns();
 		if (clock_is_due(next, now, period)) {
 			follow_channel(put);
+			watch_on(put);
 			if (put_once(put))
 				return TOOL_FAILED;
 			next = now < next ? now + period : next + period;
@@ -157,6 +202,15 @@ static int put_again(struct put *put)
 		jumped = clock_jumped_ns();
 	}
 	return 0;
+}
+
+static int put_again(struct put *put)
+{
+	const int status = repeat(put);
+
+	if (put_watch_wait(&put->watch) && put->watch.count == 1)
+		refused(put);
+	return status ? status : sum_up(put);
 }
 
 /* Each line of standard input as it comes.  A wrong line is skipped, and the status is 1 then. */
@@ -177,6 +231,7 @@ static int put_lines(struct put *put)
 		}
 		put->len = put->type->body->size;
 		fill_in_once(put);
+		watch_on(put);
 		status = put_once(put);
 		if (!status && was_removed(put))
 			status = tool_fail("%s was removed", put->name);
@@ -186,6 +241,10 @@ static int put_lines(struct put *put)
 		status = tool_fail("no message on standard input");
 	if (put->bad_lines > PUT_BAD_LINES)
 		tool_fail("%" PRIu64 " lines were refused", put->bad_lines);
+	if (put_watch_wait(&put->watch) && put->watch.count == 1)
+		refused(put);
+	if (!status)
+		status = sum_up(put);
 	return r < 0 || put->bad_lines ? TOOL_FAILED : status;
 }
 
@@ -250,7 +309,10 @@ static int publish(struct put *put)
 	status = take(put);
 	if (status)
 		return status;
-	return put->hz > 0 ? put_again(put) : put_once(put);
+	if (put->hz > 0)
+		return put_again(put);
+	status = put_once(put);
+	return !status && put_watch_wait(&put->watch) ? refused(put) : status;
 }
 
 static int run(void *values, int argc, char **argv)
@@ -266,7 +328,10 @@ static int run(void *values, int argc, char **argv)
 	if (open_channel(put))
 		return TOOL_FAILED;
 	put->check_ns = clock_own_ns() + PUT_CHECK_NS;
+	if (!put->hex)
+		put_watch_open(&put->watch, put->name);
 	status = publish(put);
+	put_watch_close(&put->watch);
 	free(put->bytes);
 	free(put->input);
 	ach_close(&put->chan);

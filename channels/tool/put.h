@@ -2,12 +2,13 @@
 #pragma once
 
 #include "channels/rec/input.h"
+#include "channels/tool/put_watch.h"
 #include "channels/tool/tool.h"
 
 #define PUT_BAD_LINES 10 /* further ones are only counted */
 
 /* Fields of the header that are filled in unless the input says them. */
-enum put_field { PUT_SAMPLE, PUT_PUBLISH, PUT_SEQUENCE, PUT_FOR, PUT_FIELDS };
+enum put_field { PUT_SAMPLE, PUT_PUBLISH, PUT_SEQUENCE, PUT_FOR, PUT_WRITER, PUT_FIELDS };
 
 struct put {
 	const char *json, *text, *hex, *type_name, *robot;
@@ -31,6 +32,7 @@ struct put {
 	bool has_sequence, has_incarnation;
 	uint64_t sequence;
 	uint32_t incarnation;
+	struct put_watch watch;
 
 	uint64_t line, bad_lines; /* of standard input, one message each; 0: they are not */
 };

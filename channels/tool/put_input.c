@@ -232,7 +232,7 @@ static int refuse_fields(const struct put *put, const char *error)
 /* ---- the fields ---- */
 
 static const char *const paths[PUT_FIELDS] = { "header.t_sample_ns", "header.t_publish_ns", "header.sequence",
-					       "header.for_incarnation" };
+					       "header.for_incarnation", "header.incarnation" };
 
 int put_take_json(struct put *put, const char *json)
 {

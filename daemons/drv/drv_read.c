@@ -230,7 +230,7 @@ void drv_refused(struct drv *drv, const char *channel, enum ref_verdict verdict,
 
 	memcpy(&h, msg, len < sizeof(h) ? len : sizeof(h));
 	age_ns = age_of(&h, rules, now_ns);
-	if (age_ns > now_ns - drv->since_ns)
+	if (age_ns >= now_ns - drv->since_ns)
 		return;
 	if (verdict == REF_PAST && drv_paused_ns(drv, DRV_CHANNEL, now_ns - age_ns) >= now_ns - h.valid_until_ns)
 		return;

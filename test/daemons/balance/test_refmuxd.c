@@ -132,6 +132,61 @@ TEST(a_source_whose_references_are_wrong_is_passed_over)
 	TEST_ASSERT_EQUAL_UINT64(5, state.refused[0]);
 }
 
+static void newest_event(const char *code, struct msg_event *found)
+{
+	ach_channel_t chan;
+	struct msg_event event;
+	size_t len;
+
+	memset(found, 0, sizeof(*found));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, controller_lib_channel("mux-event"), NULL));
+	while (ach_get(&chan, &event, sizeof(event), &len, NULL, 0) == ACH_OK)
+		if (!strcmp(event.code, code))
+			*found = event;
+	ach_close(&chan);
+}
+
+TEST(a_refusal_is_reported_with_the_source)
+{
+	struct msg_event event;
+
+	controller_lib_ms(20);
+	put_bad(3);
+	controller_lib_ms(10);
+	newest_event("ref-refused", &event);
+	TEST_ASSERT_EQUAL_STRING("joy: a reference: 1 joints, the device has 2: give one value for each", event.text);
+}
+
+/* What the device would refuse is refused where its writer is known. */
+TEST(a_source_is_valid_for_no_longer_than_the_device_takes)
+{
+	struct msg_device_info info;
+	ach_create_attr_t attr;
+	ach_channel_t chan;
+	struct msg_event event;
+
+	msg_init(&info, msg_type_by_number(msg_device_info_number));
+	info.header.incarnation = 2;
+	info.valid_max_ns = 25 * MS;
+	info.count = 2;
+	ach_create_attr_init(&attr);
+	ach_create_attr_set_mode(&attr, 0600, (gid_t)-1);
+	TEST_ASSERT_EQUAL(ACH_OK, ach_create(controller_lib_channel("waist-info"), 2, sizeof(info), &attr));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_open(&chan, controller_lib_channel("waist-info"), NULL));
+	TEST_ASSERT_EQUAL(ACH_OK, ach_put(&chan, &info, sizeof(info)));
+	ach_close(&chan);
+	controller_lib_restart();
+	controller_lib_ms(40);
+	controller_lib_put(JOY, 1, 100);
+	controller_lib_ms(10);
+	TEST_ASSERT_FALSE(controller_lib_ref(&ref));
+	newest_event("ref-refused", &event);
+	TEST_ASSERT_NOT_NULL_MESSAGE(strstr(event.text, "ms, at most 25 ms: give it less"), event.text);
+	controller_lib_put(JOY, 1, 20);
+	controller_lib_ms(10);
+	TEST_ASSERT_TRUE(controller_lib_ref(&ref));
+}
+
 TEST(a_restarted_output_gets_references_that_were_meant_for_it)
 {
 	controller_lib_put(CONTROL, 2, 100);

@@ -801,6 +801,7 @@ DRV_LIB_HOOK(fill_for_now, ref = drv_lib_ref(MSG_MODE_VELOCITY, 1, 20));
 		TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.counter);     \
 		TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_taken);               \
 		TEST_ASSERT_EQUAL(MSG_LIFE_HOLDING, drv_lib_last()->common.lifecycle); \
+		TEST_ASSERT_EQUAL(1, drv_lib_events("ref-refused"));                   \
 	}
 
 REFUSED(ref.header.valid_until_ns = 0, no_validity)
@@ -811,6 +812,48 @@ REFUSED(ref.header.version++, other_version)
 REFUSED(ref.count = 2, other_size)
 REFUSED(ref.velocity[0] = NAN, not_finite)
 REFUSED(ref.header.for_incarnation = 7, other_incarnation)
+
+static void put_900_ms(void)
+{
+	fill_for_now();
+	ref.header.incarnation = 4711;
+	ref.header.t_publish_ns = clock_now_ns();
+	ref.header.valid_until_ns = clock_now_ns() + 900 * DRV_LIB_MS;
+	put_ref();
+}
+
+/* Who, why, what to write; once a second, however often it is refused. */
+TEST(a_refused_reference_is_reported_once_and_counted)
+{
+	const struct msg_event *last;
+
+	armed_from_the_second_tick();
+	drv_lib_always(put_900_ms);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(500, ""));
+	TEST_ASSERT_GREATER_THAN(90, drv_lib_last()->common.refs_refused.too_far);
+	TEST_ASSERT_EQUAL(2, drv_lib_events("ref-refused")); /* the second when the driver ends */
+	last = drv_lib_event("ref-refused");
+	TEST_ASSERT_EQUAL_STRING("process 4711: valid for 900 ms, at most 25 ms: give it less", last->text);
+	TEST_ASSERT_EQUAL(MSG_SEVERITY_WARNING, last->severity);
+}
+
+static void put_late(void)
+{
+	fill_for_now();
+	ref.header.t_publish_ns = clock_now_ns();
+	ref.header.valid_until_ns = clock_now_ns() + DRV_LIB_MS;
+	put_ref();
+}
+
+TEST(a_reference_that_is_over_when_it_is_read_is_reported)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_late);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.past);
+	TEST_ASSERT_EQUAL_STRING("a reference: over for 4 ms when it was read: give it more time, at most 25 ms",
+				 drv_lib_event("ref-refused")->text);
+}
 
 TEST(the_farthest_validity_is_taken)
 {
@@ -877,12 +920,14 @@ TEST(references_for_the_predecessor_are_not_taken)
 	armed_from_the_second_tick();
 	drv_lib_at(1, fill_for_now);
 	ref = drv_lib_ref(MSG_MODE_VELOCITY, 1, 30); /* of incarnation 1 */
+	ref.header.t_publish_ns = clock_now_ns();
 	put_ref();
 	drv_lib_forget();
 	armed_from_the_second_tick();
 	TEST_ASSERT_EQUAL(0, drv_lib_run(40, "--set ref_max=200ms"));
 	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.other_incarnation);
 	TEST_ASSERT_EQUAL(0, drv_lib_last()->common.refs_taken);
+	TEST_ASSERT_FALSE(drv_lib_reported("ref-refused")); /* its writer did nothing wrong */
 }
 
 static void put_large_then_good(void)
@@ -1428,6 +1473,35 @@ static void put_hand_ref(void)
 }
 
 DRV_LIB_HOOK(put_whole_ref, drv_lib_put_ref(MSG_MODE_VELOCITY, 0.2, 20));
+
+static void put_nan_hand(void)
+{
+	struct msg_joint_ref hand = drv_lib_ref(MSG_MODE_VELOCITY, 0.1, 20);
+
+	hand.header.incarnation = 4711;
+	hand.velocity[0] = NAN;
+	drv_lib_put("arm-hand-ref", &hand, sizeof(hand));
+}
+
+TEST(a_refused_reference_of_a_part_is_reported_with_its_channel)
+{
+	fake.declare = add_hand;
+	armed_from_the_second_tick();
+	drv_lib_at(3, put_nan_hand);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(80, ""));
+	TEST_ASSERT_EQUAL_STRING("arm-hand-ref: process 4711: velocity[0] (elbow) is nan: give a finite number",
+				 drv_lib_event("ref-refused")->text);
+}
+
+TEST(a_refused_reference_for_a_device_with_parts_is_reported)
+{
+	fake.declare = add_hand;
+	armed_from_the_second_tick();
+	drv_lib_at(3, put_900_ms);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(80, ""));
+	TEST_ASSERT_EQUAL_STRING("process 4711: valid for 900 ms, at most 25 ms: give it less",
+				 drv_lib_event("ref-refused")->text);
+}
 
 TEST(a_part_follows_its_own_reference_where_the_whole_device_has_none)
 {
