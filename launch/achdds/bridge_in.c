@@ -132,9 +132,8 @@ static bool read_driver_state(struct bridge_in *s, struct input *in, int64_t now
 		return false;
 	in->by_driver += view.refused;
 	if (view.refused && in->taken)
-		bridge_say(s->b, MSG_SEVERITY_WARNING, "by-driver",
-			   "%s: %s refused references; refs_refused in its state says why", in->file->topic,
-			   in->file->device);
+		bridge_say(s->b, MSG_SEVERITY_WARNING, "by-driver", "%s: %s refused a reference: %s", in->file->topic,
+			   in->file->device, endplate_refusal(in->device));
 	if (!in->since_ns || view.incarnation != in->incarnation) {
 		in->incarnation = view.incarnation;
 		in->since_ns = now_ns;
@@ -172,7 +171,7 @@ static void put_reference(struct bridge_in *s, struct input *in, union message *
 	}
 	r = endplate_put(in->device, ref, in->file->into->body->size, valid_ns);
 	if (r) {
-		refuse(s, in, &in->refused, "refused", endplate_strerror(r));
+		refuse(s, in, &in->refused, "refused", endplate_errstr());
 		return;
 	}
 	in->taken++;

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	while (!endplate_wait(robot, (int64_t)(1e9 / hz), NULL)) {
 		status = endplate_state(device, &state, sizeof(state), &view);
 		if (status && status != last)
-			warnx("%s: %s", argv[1], endplate_strerror(status));
+			warnx("%s-state: %s; is its driver running?", argv[1], endplate_strerror(status));
 		last = status;
 		if (status || !view.is_new)
 			continue;

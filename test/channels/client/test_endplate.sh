@@ -46,21 +46,28 @@ pid() { sed -n 's/^pid //p' "$ENDPLATE_RUN/state/waist"; }
 
 lib_case start start launch/waist.launch
 
-for wrong in '' 'waist' 'waist 99 1 1 1'; do
+for wrong in '' 'waist' 'waist 0 1 1'; do
 	# shellcheck disable=SC2086 # words
 	lib_case "sine $wrong: wrong arguments" lib_matches 100 'sine: usage: *' "$examples/sine" $wrong
 done
-for wrong in '' 'waist 0 1 1 1' 'waist 0 1 0 1 1' 'waist 0 nan 1 1 1' 'waist 0 1 1 1 0' 'waist 0 1 99 1 1'; do
+for wrong in '' 'waist 0 1 1 1' 'waist 0 1 0 1 1' 'waist 0 nan 1 1 1' 'waist 0 1 1 1 0'; do
 	# shellcheck disable=SC2086 # words
 	lib_case "coordinate $wrong: wrong arguments" lib_matches 100 'coordinate: usage: *' \
 		"$examples/coordinate" $wrong
 done
-lib_case "coordinate: a device with one joint" lib_matches 100 'coordinate: waist has 1 joints' \
+for joint in 99 elbow -1; do
+	lib_case "sine: no joint $joint" lib_matches 100 "sine: waist has no joint \"$joint\"; its joints: 15" \
+		"$examples/sine" waist "$joint" 0.05 1 0.3
+done
+lib_case "coordinate: a device with one joint" lib_matches 100 'coordinate: waist has no joint "1"; its joints: 15' \
 	"$examples/coordinate" waist 0 -1 1 -1 1
 lib_case "logger: wrong arguments" lib_matches 100 'logger: usage: *' "$examples/logger" waist 0
 lib_case "sine: another robot" lib_matches 111 'sine: waist: unable to open the robot: *begin with*' \
 	env ENDPLATE_PREFIX=other- "$examples/sine" waist 0 0.1 1 1
+lib_case "sine: a device that is not there" lib_matches 111 'sine: waits: wiast: no state; is its driver running[?]
+sine: wiast: no state; is its driver running[?]' "$examples/sine" wiast 0 0.05 1 0.3
 lib_case "sine: ends by itself" "$examples/sine" waist 0 0.05 1 0.3
+lib_case "sine: a joint by its name" "$examples/sine" waist 15 0.05 1 0.3
 
 "$examples/logger" waist 100 >"$lib_folder/log.csv" 2>"$lib_folder/logger" &
 controllers+=" $!"
@@ -144,6 +151,8 @@ lib_case "raises the level" lib_matches 0 '1 joints, level 0' run waist raise
 level() { achctl status --json | grep -q "\"level\":\"$1\".*by a controller"; }
 lib_case "drivers obey it" lib_until level hold
 lib_case "no such device" lib_matches 1 'no such robot, driver or channel: ' run wiast ask
+lib_case "sine: not armed" lib_matches 111 '*
+sine: waist: level hold: achctl arm' "$examples/sine" waist 0 0.05 1 0.3
 lib_case stop stop
 
 # ---- two joints ----
