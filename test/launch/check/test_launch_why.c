@@ -184,7 +184,7 @@ static void keep_end(struct paint *paint)
 static const char *seen(const struct status *view)
 {
 	static struct table table;
-	struct paint paint = { keep, keep_end, 0 };
+	struct paint paint = { keep, keep_end, 0, 0 };
 
 	*answer = 0;
 	status_print_robot(view, &paint, 100);
