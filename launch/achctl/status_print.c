@@ -291,6 +291,7 @@ static void daemon_row(const struct status *v, const struct status_daemon *d, st
 {
 	const enum status_rank rank = status_daemon_rank(d);
 	const bool other = *d->level && *v->level && strcmp(d->level, v->level) != 0;
+	char refused[STATUS_PRINT_MAX];
 
 	row->rank = (int)rank;
 	row->cell[STATUS_DAEMON_STATE].tone = d->wanted ? rank_tone(rank) : TONE_DIM;
@@ -304,6 +305,12 @@ static void daemon_row(const struct status *v, const struct status_daemon *d, st
 		table_cell(row, STATUS_DAEMON_PID, TONE_DIM, "-");
 	if (rank != STATUS_FINE)
 		explain(d, row);
+	if (*d->refusal && d->refs_refused > 0) {
+		status_print_count(refused, d->refs_refused);
+		lines_append(row->note, sizeof(row->note), "; ", "%s %s refused: %s", refused,
+			     d->refs_refused > 1 ? "references" : "reference", d->refusal);
+		row->note_tone = TONE_ODD;
+	}
 	if (d->freerun && !*row->note) {
 		snprintf(row->note, sizeof(row->note), "in free run: it does not see its clock");
 		row->note_tone = TONE_ODD;
