@@ -349,6 +349,10 @@ rejects_file pages "a display of 81" 'ach_put.3: too wide: *0' channels/ach/ach_
 .Bd -literal
 $(printf '%076d' 0)
 .Ed"
+rejects_file pages "a table of 81" 'ach_put.3: too wide: *0' channels/ach/ach_put.3 "$page
+.Bl -column \"$(printf '%035d' 0)\" \"$(printf '%037d' 0)\"
+.It $(printf '%035d' 0) Ta $(printf '%037d' 0)
+.El"
 fresh
 plant hw-docs/README.md 'See [the sensor](devices/gauge.md), [its bus](devices/gauge.md#bus), [below](#below)
 and [the net](https://example.org/x).'
