@@ -45,6 +45,41 @@ refused() { # PATTERN ARGUMENT
 	return 1
 }
 
+# Help costs nothing: it neither installs nor builds.
+helps() { # SCRIPT WORD...
+	local word said
+	said=$(cd / && PATH=$lib_folder/tools "$tree/scripts/$1" --help) || { echo "status $?"; return 1; }
+	for word in "usage: scripts/$1" 'Exit status: 0' "${@:2}"; do
+		grep -qF -- "$word" <<<"$said" || { echo "$1 --help lacks $word"; return 1; }
+	done
+	! grep -E '^.{81}' <<<"$said"
+}
+tools() { # what --help may call
+	local tool
+	mkdir "$lib_folder/tools"
+	for tool in bash cat dirname sed; do
+		ln -s "$(command -v $tool)" "$lib_folder/tools"
+	done
+}
+lists_files() { # each with the text of its first line
+	local file
+	for file in launch/*.launch; do
+		scripts/run --help | grep -qxF "    $(sed '1!d; s/^# [^ ]*: //' "$file")" || { echo "$file"; return 1; }
+	done
+}
+tree=$PWD
+tools
+lib_case "run --help" helps run q k j 'achctl top' bench-krang
+lib_case "run --help has every launch file" lists_files
+lib_case "test --help" helps test 'N passed, N failed' build/log
+lib_case "setup --help" helps setup build test --list
+lib_case "an option that run lacks" refused 'run: --halp: unknown option (scripts/run --help)' --halp
+lib_case "one file too many" lib_says 100 '' 'run: one launch file at a time, not 2 (scripts/run --help)' \
+	scripts/run robot waist
+lib_case "an argument that test lacks" lib_says 100 '0 passed, 1 failed' \
+	'test: can: it takes no arguments; one test alone: scripts/test --help' scripts/test can
+lib_case "an option that setup lacks" lib_says 100 '' 'setup: --fix: unknown option (scripts/setup --help)' \
+	scripts/setup --fix
 lib_case "it is built" make -s -j"$(nproc)" all
 lib_case "q stops the robot" screen q
 lib_case "achstart leaves the screen to achctl top" is_up build/run.log
