@@ -5,6 +5,7 @@ import asyncio
 import ctypes
 import math
 import os
+import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,8 +20,10 @@ from .device import _LEVEL, Device, _address
 from .message import TYPES, Message
 from .trajectory import Trajectory
 
-_SLICE_NS = 100_000_000  # of a wait in C; between two, Python handles signals
-_LONG_S = 0.1  # a longer wait is that of another thread, so that ^C ends it at once
+_LOOK_S = 0.005  # between two looks at devices that are not ready
+# A wait in C does not end at ^C: it gets the last part of a tick, and Python sleeps before, in slices, since a virtual
+# clock may stand still.
+_LAST_NS, _SLICE_NS = 1_000_000, 50_000_000
 _VERBS = TYPES["request"].FIELDS["verb"].words
 
 
@@ -42,9 +45,14 @@ class Ticker:
     def __init__(self, robot: Robot, period_s: float) -> None:
         self._robot, self._period_ns, self._handle = robot, round(period_s * 1e9), Handle(robot.name)
         self._pool = ThreadPoolExecutor(1, "endplate-ticks")  # it starts a thread at the first use
+        self._tick = CTick()
 
     def wait(self) -> Tick:
-        tick = CTick()
+        tick = self._tick
+        due_ns = tick.t_ns + tick.period_ns
+        while 2 * _LAST_NS < (left_ns := due_ns - lib.endplate_now_ns()) <= tick.period_ns:
+            time.sleep(min(left_ns - _LAST_NS, _SLICE_NS) / 1e9)
+            self._handle.check()
         self._handle.call("ticks", lib.endplate_wait, HANDLE, self._period_ns, ctypes.byref(tick))
         self._robot._handle.check()
         return Tick(tick.t_ns, tick.period_ns / 1e9, tick.late_ns / 1e9, tick.skipped, bool(tick.clock))
@@ -52,7 +60,8 @@ class Ticker:
     def __iter__(self) -> Iterator[Tick]:
         try:
             while True:
-                yield self.wait() if self._period_ns <= _LONG_S * 1e9 else self._pool.submit(self.wait).result()
+                known = self._tick.t_ns or self._period_ns <= 2 * _SLICE_NS  # else the first may be far away
+                yield self.wait() if known else self._pool.submit(self.wait).result()
         finally:
             self._close()
 
@@ -113,23 +122,23 @@ class Robot:
     def ready(self, *devices: Device, timeout_s: float = 10.0) -> None:
         """Waits until each device has a state without doubts and follows references, if it takes any.
 
-        Timeout: not in time; it says which device, and why."""
-        end_ns = self.now_ns + _ns(timeout_s)
-        while not self._are_ready(devices, min(end_ns - self.now_ns, _SLICE_NS), end_ns):
-            pass
+        Timeout: not in time, which is real time; it says which device, and why."""
+        end_s = time.monotonic() + timeout_s
+        while not self._are_ready(devices, end_s):
+            time.sleep(_LOOK_S)
 
     async def aready(self, *devices: Device, timeout_s: float = 10.0) -> None:
         """As ready, for asyncio."""
-        end_ns = self.now_ns + _ns(timeout_s)
-        while not self._are_ready(devices, 0, end_ns):
-            await asyncio.sleep(0.005)
+        end_s = time.monotonic() + timeout_s
+        while not self._are_ready(devices, end_s):
+            await asyncio.sleep(_LOOK_S)
 
-    def _are_ready(self, devices: tuple[Device, ...], within_ns: int, end_ns: int) -> bool:
+    def _are_ready(self, devices: tuple[Device, ...], end_s: float) -> bool:
         array = (ctypes.c_void_p * len(devices))(*(device._device for device in devices))
         try:
-            self._handle.call("", lib.endplate_ready, array, len(devices), max(within_ns, 0))
+            self._handle.call("", lib.endplate_ready, array, len(devices), 0)
         except ach.Timeout:
-            if self.now_ns >= end_ns:
+            if time.monotonic() >= end_s:
                 raise
             return False
         return True
