@@ -122,9 +122,9 @@ PAGES = $(foreach room,$(ROOMS),$(wildcard $(room)/*.[1-8] $(room)/*/*.[1-8]))
 
 # Tests are test_*.c and test_*.sh.  Other .c files under test with a main, or with cases, are programs that a script
 # runs; the others are in a library, from which each program takes what it uses.
-# test/fuzz, test/install and test/bench/peers build their own.
-TEST_SOURCES = $(filter-out test/fuzz/% test/install/% test/bench/peers/%,$(wildcard test/*/*.c test/*/*/*.c)) \
-	$(wildcard test/fuzz/test_*.c)
+# test/fuzz, test/install, test/outside and test/bench/peers build their own.
+TEST_SOURCES = $(filter-out test/fuzz/% test/install/% test/outside/% test/bench/peers/%,\
+	$(wildcard test/*/*.c test/*/*/*.c)) $(wildcard test/fuzz/test_*.c)
 TEST_MAINS := $(shell grep -lE '^(int main|TEST)\>' $(TEST_SOURCES) /dev/null)
 TEST_SHARED := $(filter-out $(TEST_MAINS),$(TEST_SOURCES))
 TEST_PROGRAMS = $(TEST_MAINS:%.c=$(BUILD)/%)

@@ -98,4 +98,32 @@ test_achstart_and_its_tools_know_it() {
 	grep -q '\[knee\]: ready after .*, process .*, incarnation 2' "$f/run"
 }
 
+# ---- a real one ----
+
+odrive() { # the driver of test/outside/odrive, in what the template made
+	[ ! -e "$work/odrive" ] || return 0
+	plain endplate-new-driver odrive >/dev/null
+	rm "$work/odrive/odrived.1" "$work"/odrive/test/*
+	cp -r "$top"/test/outside/odrive/. "$work/odrive"
+	plain make -s -C odrive CFLAGS='-O1 -Wall -Wextra -Werror'
+}
+
+test_odrive() {
+	odrive
+	plain make -s -C odrive check >"$f/check" 2>&1 || { cat "$f/check"; return 1; }
+	grep -qx '1 Tests 0 Failures 0 Ignored' "$f/check"
+	grep -qx '12 Tests 0 Failures 0 Ignored' "$f/check"
+}
+
+# What a driver finds is printed in each run, not only in the first.
+test_events_of_every_run_on_a_virtual_clock() {
+	odrive
+	sed 's/watchdog: 300ms/watchdog: 0/' "$work/odrive/odrive.yaml" >"$work/odrive/off.yaml"
+	sed 's/odrive.yaml/off.yaml/' "$work/odrive/odrive.launch" >"$work/odrive/off.launch"
+	for _ in 1 2; do
+		plain achstart --virtual --for 1s odrive/off.launch 2>&1 |
+			grep -qxF 'achstart[odrive]: error: its watchdog is off: set axis0.config.enable_watchdog'
+	done
+}
+
 lib_functions "$f/log" "${1:-}"
