@@ -20,11 +20,12 @@ static double degrees(double rad)
 	return rad * 180 / M_PI;
 }
 
-static void number(struct table_row *row, enum column column, enum tone tone, double value, int digits,
+/* Wide enough that columns stay where they are while a joint moves. */
+static void number(struct table_row *row, enum column column, enum tone tone, double value, int width, int digits,
 		   const char *unit)
 {
 	if (isfinite(value) && fabs(value) < ODD_NUMBER)
-		table_cell(row, column, tone, "%.*f %s", digits, value, unit);
+		table_cell(row, column, tone, "%*.*f %s", width, digits, value, unit);
 	else if (isfinite(value))
 		table_cell(row, column, tone, "%.2g %s", value, unit);
 	else
@@ -47,11 +48,11 @@ void top_joints(const struct top *top, struct table *t)
 
 		row->rank = (int)j->rank;
 		table_cell(row, JOINT, tone, "%s %s", j->device, j->name);
-		number(row, POSITION, tone, degrees(j->position_rad), 1, "deg");
+		number(row, POSITION, tone, degrees(j->position_rad), 6, 1, "deg");
 		table_bar(t, row, j->old ? TONE_DIM : j->at < 0 || j->at > 1 ? TONE_ODD : TONE_GOOD, j->at);
-		number(row, VELOCITY, tone, degrees(j->velocity_rad_s), 1, "deg/s");
-		number(row, CURRENT, tone, j->current_a, 2, "A");
-		number(row, TEMPERATURE, tone, j->temperature_k - 273.15, 0, "C");
+		number(row, VELOCITY, tone, degrees(j->velocity_rad_s), 6, 1, "deg/s");
+		number(row, CURRENT, tone, j->current_a, 6, 2, "A");
+		number(row, TEMPERATURE, tone, j->temperature_k - 273.15, 3, 0, "C");
 		table_cell(row, STATUS, tones[j->rank], "%s", j->doubt);
 	}
 }

@@ -710,7 +710,7 @@ TEST(test_top_shows_joints_and_the_last_events)
 	top_draw(&top, new_sheet(), 80, 95);
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J41"));
 	TEST_ASSERT_EQUAL_CHAR('o', tone_of("limit-low"));
-	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J0    0.0 deg"));
+	TEST_ASSERT_NOT_NULL(strstr(sheet.text, "channel3 J0      0.0 deg"));
 	TEST_ASSERT_NOT_NULL(strstr(sheet.text, " 5.7 deg/s"));
 	last = strstr(sheet.text, "08:00:09 waist warning code: 手 text 69");
 	TEST_ASSERT_NOT_NULL(last);
