@@ -307,8 +307,7 @@ static void daemon_row(const struct status *v, const struct status_daemon *d, st
 		explain(d, row);
 	if (*d->refusal && d->refs_refused > 0) {
 		status_print_count(refused, d->refs_refused);
-		lines_append(row->note, sizeof(row->note), "; ", "%s %s refused: %s", refused,
-			     d->refs_refused > 1 ? "references" : "reference", d->refusal);
+		lines_append(row->note, sizeof(row->note), "; ", "%s refused: %s", refused, d->refusal);
 		row->note_tone = TONE_ODD;
 	}
 	if (d->freerun && !*row->note) {
