@@ -483,7 +483,9 @@ class Examples(Case):
             self.assertAlmostEqual(goal, reached, 1)
         lines = log.communicate()[0].splitlines()
         self.assertEqual((101, "t_sample_s"), (len(lines), lines[0].split(",")[0]))
-        self.assertEqual(("", ""), self.example("sine", "waist", "0", "0.05", "1", "0.3").communicate())
+        sine = self.example("sine", "waist", "0", "0.05", "1", "0.3")
+        self.assertEqual("", sine.communicate()[0])
+        self.assertEqual(0, sine.returncode)
 
 
 class Levels(Case):
