@@ -112,6 +112,17 @@ const char *endplate_strerror(int status)
 	return "";
 }
 
+const char *endplate_errstr(void)
+{
+	return "";
+}
+
+const char *endplate_refusal(struct endplate_device *device)
+{
+	(void)device;
+	return "";
+}
+
 void bridge_say(struct bridge *b, enum msg_severity severity, const char *code, const char *fmt, ...)
 {
 	(void)b;
