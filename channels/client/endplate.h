@@ -197,6 +197,9 @@ int endplate_trajectory_add(struct endplate_trajectory *t, const double *positio
 int endplate_trajectory_pass(struct endplate_trajectory *t, const double *position_rad, const double *velocity_rad_s,
 			     const double *acceleration_rad_s2, double seconds);
 
+/* Forgets the waypoints added since the last start. */
+void endplate_trajectory_clear(struct endplate_trajectory *t);
+
 /* It stops, within the limits, when the absolute value of that field of the device's state (of a list: its norm) is
  * above that, and when the state cannot be trusted.  At most 8 of these.  -EINVAL: not such a field; -ENODATA: the
  * device was opened for any type, and no state was seen yet. */

@@ -201,6 +201,11 @@ int endplate_trajectory_pass(struct endplate_trajectory *t, const double *positi
 		   &(struct trajectory_waypoint){ .seconds = seconds, .passed = true });
 }
 
+void endplate_trajectory_clear(struct endplate_trajectory *t)
+{
+	t->added.n = 0;
+}
+
 /* ---- conditions ---- */
 
 int endplate_trajectory_until(struct endplate_trajectory *t, struct endplate_device *device, const char *field,

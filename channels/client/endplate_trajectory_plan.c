@@ -134,8 +134,12 @@ static int plan_rest(struct endplate_trajectory *t, struct trajectory_path *path
 	if (!status)
 		return 0;
 	c = &t->columns[wrong];
-	return endplate_refuse(status, "%s: joint %s: waypoint %zu cannot be reached within its limits in %.4g s",
-			       c->of->device->name, trajectory_joint_name(c), i, w->seconds);
+	w->total_s = 0;
+	if (plan_together(joints, t->columns_n, t->shape, &w->total_s, &(size_t){ 0 }))
+		return endplate_refuse(status, "%s: joint %s: unable to plan a motion to waypoint %zu",
+				       c->of->device->name, trajectory_joint_name(c), i);
+	return endplate_refuse(status, "%s: joint %s: waypoint %zu cannot be reached in %.4g s; give it %.4g s",
+			       c->of->device->name, trajectory_joint_name(c), i, w->seconds, w->total_s);
 }
 
 /* The motions to a waypoint; how long they take is kept. */

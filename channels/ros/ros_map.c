@@ -48,6 +48,8 @@ const struct ros_type ros_types[] = {
 	TYPE(std_msgs, String, "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18")
 	TYPE(std_msgs, Float64MultiArray, "RIHS01_1025ddc6b9552d191f89ef1a8d2f60f3d373e28b283d8891ddcc974e8c55397f")
 	TYPE(geometry_msgs, Twist, "RIHS01_9c45bf16fe0983d80e3cfe750d6835843d265a9a6c46bd2e609fcddde6fb8d2a")
+	TYPE(trajectory_msgs, JointTrajectory,
+	     "RIHS01_179b33eba59d676f6d967ac71fe35e7ca2f64b2f3928f4a018cec115e213796e")
 	TYPE(visualization_msgs, MarkerArray, "RIHS01_86cb8800b6fb05b5eff1abd7a56f62a5641d3ae9a1c29e78e67e704f1d067dcf")
 	OWN(EstopRaise, "RIHS01_36d1a8653841a3ea696199386a8996d422ba524b432f11bfbf12e1e158ad59a7")
 	OWN(CanFrame, "RIHS01_ebd573b4cf8ed4187ec27d90589149244c97f5608a0bb7076398cd23194e6f64")

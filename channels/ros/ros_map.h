@@ -42,6 +42,7 @@
  *				finite: refused
  *	Float64MultiArray	joint-ref: positions of all joints, in the order of the context
  *	Twist			balance-ref: linear.x and angular.z; others than 0 are refused
+ *	JointTrajectory		ros_trajectory.h: waypoints, for a motion
  *	String			estop: raises to level estop; the text is why
  *	EstopRaise		estop: raises to hold or estop
  *	ROS_OWN of the references gripper-ref, balance-ref, joint-ref
@@ -50,7 +51,7 @@
  * writer had seen: the caller sets them.  None of it can lower the e-stop.
  *
  * Offered to other folders:
- *	cdr.h ros_can.h ros_own.h
+ *	cdr.h ros_can.h ros_own.h ros_trajectory.h
  */
 #pragma once
 

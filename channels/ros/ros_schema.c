@@ -40,6 +40,11 @@ static const struct {
 	  "uint8 power_supply_health\nuint8 power_supply_technology\nbool present\nfloat32[] cell_voltage\n"
 	  "float32[] cell_temperature\nstring location\nstring serial_number\n" },
 	{ "sensor_msgs/CompressedImage", "std_msgs/Header header\nstring format\nuint8[] data\n" },
+	{ "trajectory_msgs/JointTrajectoryPoint",
+	  "float64[] positions\nfloat64[] velocities\nfloat64[] accelerations\nfloat64[] effort\n"
+	  "builtin_interfaces/Duration time_from_start\n" },
+	{ "trajectory_msgs/JointTrajectory", "std_msgs/Header header\nstring[] joint_names\n"
+					     "trajectory_msgs/JointTrajectoryPoint[] points\n" },
 	{ "visualization_msgs/UVCoordinate", "float32 u\nfloat32 v\n" },
 	{ "visualization_msgs/MeshFile", "string filename\nuint8[] data\n" },
 	{ "visualization_msgs/Marker",

@@ -3,6 +3,7 @@
 
 #include "channels/client/endplate.h"
 #include "channels/port/report.h"
+#include "channels/ros/ros_trajectory.h"
 #include "launch/achdds/bridge_file.h"
 #include "launch/achdds/channel_reader.h"
 

@@ -1,6 +1,7 @@
 /* bridge_file.c: the file of a bridge: from its tree to the structs, and how its parts fit together. */
 #include <arpa/inet.h>
 
+#include "channels/ros/ros_trajectory.h"
 #include "launch/achdds/bridge_file.h"
 
 #define DOMAIN_UNKNOWN (-1)
@@ -102,6 +103,10 @@ static void find_into(struct bridge_file_input *input, struct error_sink *errors
 		into = msg_type_by_number(refs[i]);
 		input->into = ros_decodes(input->type, into) ? into : NULL;
 	}
+	if (!input->estop && !strcmp(input->type->name, ROS_TRAJECTORY)) {
+		input->into = msg_type_by_number(msg_joint_ref_number);
+		input->trajectory = true;
+	}
 	into = msg_type_by_number(msg_estop_number);
 	if (input->estop && ros_decodes(input->type, into))
 		input->into = into;
@@ -144,6 +149,8 @@ static void read_input(const struct bridge_file *file, struct bridge_file_input 
 	input->type = take_type(node, input->type_name, errors);
 	if (input->type)
 		find_into(input, errors);
+	if (input->trajectory && settings_given(&table, "valid"))
+		yaml_error(errors, node, "valid is of references, not of trajectories");
 	check_who(file, node, input->who, input->estop || !*input->device ? NULL : input->device, errors);
 }
 

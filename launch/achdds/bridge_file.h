@@ -48,7 +48,7 @@ struct bridge_file_input {
 	const struct ros_type *type;
 	const struct msg_type *into; /* joint-ref, gripper-ref, balance-ref or estop */
 	char device[TEXT_NAME_MAX + 1], source[TEXT_NAME_MAX + 1];
-	bool estop;
+	bool estop, trajectory; /* trajectory: its messages are followed, as motions */
 	enum bridge_file_who who;
 	int64_t valid_ns; /* of a reference, from its reception; 0: 5 ticks of the driver */
 	const struct yaml_node *node;

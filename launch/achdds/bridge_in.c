@@ -1,5 +1,6 @@
 /* bridge_in.c: topics to references, and to raises of the e-stop. */
 #include "launch/achdds/bridge_in.h"
+#include "launch/achdds/bridge_trajectory.h"
 
 #define LOOK_NS 50000000  /* between two looks at a driver */
 #define REPEAT_NS 5000000 /* after a raise that could not be put */
@@ -19,6 +20,7 @@ struct input {
 	/* of the writer whose references are taken */
 	uint64_t writer;
 	int64_t until_ns;
+	struct bridge_trajectory trajectory;
 	/* a raise that is not put yet; run: none */
 	enum msg_level raise;
 	int64_t raise_ns; /* not before this */
@@ -115,6 +117,8 @@ void bridge_in_close(struct bridge_in *s)
 {
 	if (!s)
 		return;
+	for (size_t i = 0; i < s->n; i++)
+		bridge_trajectory_close(&s->inputs[i].trajectory);
 	free(s->inputs);
 	free(s);
 }
@@ -155,20 +159,59 @@ static void refuse(struct bridge_in *s, struct input *in, uint64_t *count, const
 	bridge_say(s->b, MSG_SEVERITY_WARNING, code, "%s: %s", in->file->topic, why);
 }
 
+/* May this writer move the device now? */
+static bool may_move(struct bridge_in *s, struct input *in, uint64_t writer, int64_t now_ns)
+{
+	if (now_ns - in->since_ns < BRIDGE_IN_PAUSE_NS) {
+		refuse(s, in, &in->restarted, "restarted", "the driver, or this bridge, has just been started");
+		return false;
+	}
+	if ((in->trajectory.runs || now_ns <= in->until_ns) && writer != in->writer) {
+		refuse(s, in, &in->other_writer, "other-writer",
+		       "references of two writers; those of the first are taken");
+		return false;
+	}
+	return true;
+}
+
+/* Any writer may stop the device. */
+static bool is_stop(const struct dds_node_sample *sample)
+{
+	struct ros_trajectory t;
+	char error[ERROR_LINE_MAX];
+
+	return !ros_trajectory_begin(&t, sample->cdr, sample->len, error, sizeof(error)) && !t.points_n;
+}
+
+static void follow(struct bridge_in *s, struct input *in, const struct dds_node_sample *sample, int64_t now_ns)
+{
+	char error[ERROR_LINE_MAX] = "";
+
+	if (!is_stop(sample) && !may_move(s, in, sample->writer, now_ns))
+		return;
+	if (bridge_trajectory_take(&in->trajectory, s->b->robot, in->device, &in->state.joints, sample, error,
+				   sizeof(error))) {
+		refuse(s, in, &in->refused, "refused", error);
+		return;
+	}
+	in->taken++;
+	in->writer = sample->writer;
+}
+
+static void step(struct bridge_in *s, struct input *in, int64_t now_ns)
+{
+	if (bridge_trajectory_step(&in->trajectory, now_ns))
+		bridge_say(s->b, MSG_SEVERITY_WARNING, "trajectory", "%s: the trajectory has ended: %s",
+			   in->file->topic, endplate_errstr());
+}
+
 static void put_reference(struct bridge_in *s, struct input *in, union message *ref, uint64_t writer, int64_t now_ns)
 {
 	const int64_t valid_ns = bridge_valid_ns(in->file->valid_ns, &in->state.front.common);
 	int r;
 
-	if (now_ns - in->since_ns < BRIDGE_IN_PAUSE_NS) {
-		refuse(s, in, &in->restarted, "restarted", "the driver, or this bridge, has just been started");
+	if (!may_move(s, in, writer, now_ns))
 		return;
-	}
-	if (now_ns <= in->until_ns && writer != in->writer) {
-		refuse(s, in, &in->other_writer, "other-writer",
-		       "references of two writers; those of the first are taken");
-		return;
-	}
 	r = endplate_put(in->device, ref, in->file->into->body->size, valid_ns);
 	if (r) {
 		refuse(s, in, &in->refused, "refused", endplate_errstr());
@@ -223,6 +266,10 @@ static void take(struct bridge_in *s, struct input *in, const struct dds_node_sa
 		refuse(s, in, &in->refused, "refused", "the device publishes no state");
 		return;
 	}
+	if (in->file->trajectory) {
+		follow(s, in, sample, now_ns);
+		return;
+	}
 	context.joints = in->joints;
 	context.joints_n = in->joints_n;
 	r = ros_decode(in->file->type, sample->cdr, sample->len, &context, in->file->into, &msg, error, sizeof(error));
@@ -275,6 +322,9 @@ int64_t bridge_in_due(struct bridge_in *s, int64_t now_ns)
 			repeat_raise(s, in, now_ns);
 		else if (now_ns >= in->look_ns)
 			read_driver_state(s, in, now_ns);
+		step(s, in, now_ns);
+		if (in->trajectory.runs)
+			next_ns = num_min(next_ns, in->trajectory.step_ns);
 		if (in->raise && in->raise_ns < next_ns)
 			next_ns = in->raise_ns;
 		if (!in->file->estop && in->look_ns < next_ns)

@@ -294,9 +294,9 @@ plan() {
 	END
 }
 
-robot_up() {
+robot_up() { # [PLAN]
 	fresh
-	plan >"$folder/plan"
+	"${1:-plan}" >"$folder/plan"
 	cat >"$folder/waist.launch" <<-END
 		include: $PWD/config/robots/waist.yaml
 		arm: auto
@@ -366,5 +366,55 @@ test_a_killed_bridge_comes_back_and_the_robot_does_not_notice() {
 	lib_not grep -v '"level":"run"' "$folder/states"
 }
 other_pid() { [ -n "$(pid_of dds)" ] && [ "$(pid_of dds)" != "$1" ] && kill -0 "$(pid_of dds)"; }
+
+ways() {
+	echo "domain: $domain"
+	echo 'subscribe: {/way: {device: waist, type: trajectory_msgs/JointTrajectory, who: anyone}}'
+}
+end_writer() {
+	[ -n "$writer" ] || return 0
+	kill "$writer"
+	wait "$writer" || true
+}
+# [POSITION SECONDS]...: joint 15 through these points, from now on until the next call; a message every 2 s.
+send_way() {
+	end_writer
+	fast "$domain" write 0.5 >"$folder/got" < <(/usr/bin/python3 - "$@" <<-'END'
+		import struct, sys
+		points = [(float(p), float(s)) for p, s in zip(sys.argv[1::2], sys.argv[2::2])]
+		head = bytes.fromhex("00000000000000000100000000000000")
+		cdr = head + struct.pack("<II4sI", 1, 3, b"15", len(points))
+		form = ["<I4xd3IiI", "<Id3IiI"] # the first is aligned otherwise
+		cdr += b"".join(struct.pack(form[i > 0], 1, p, 0, 0, 0, int(s), int(s % 1 * 1e9))
+		                for i, (p, s) in enumerate(points))
+		print("rt/way trajectory_msgs::msg::dds_::JointTrajectory_ reliable", "00010000" + cdr.hex())
+	END
+	) &
+	writer=$!
+}
+said() { ach echo --json "${p}dds-event" | grep -q "\"text\":\"/way: .*$1"; }
+is_near() { awk -v a="$(position)" -v b="$1" 'BEGIN { exit !((a - b) ^ 2 < 1e-4) }'; }
+
+test_a_trajectory_is_followed_replaced_refused_and_stopped() {
+	local before writer='' at
+	robot_up ways
+	before=$(position)
+	at=$(awk -v a="$before" 'BEGIN { print a - 0.2 }')
+	send_way -9 1
+	lib_until said 'joint 15: position -9 is outside its range, -2.8224 to -0.0576' # with the margin
+	send_way -1 0.1 # too fast
+	lib_until said 'joint 15: waypoint 0 cannot be reached in 0.1 s; give it 1.9'
+	is_near "$before"
+	send_way "$before" 0 "$(awk -v a="$before" 'BEGIN { print a - 0.1 }')" 0.8 "$at" 1.6
+	lib_until is_near "$at"
+	send_way -2.5 20
+	before=$at
+	lib_until moved
+	send_way
+	lib_until said 'the trajectory has ended: stopped'
+	lib_not is_near -2.5
+	[ "$(count subscribe /way malformed)" = 0 ]
+	end_writer
+}
 
 lib_functions "$folder/log" "${1:-}"

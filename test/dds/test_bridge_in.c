@@ -2,6 +2,7 @@
 #include "test/lib/testcase.h"
 
 #include "launch/achdds/bridge_in.h"
+#include "launch/achdds/bridge_trajectory.h"
 #include "launch/achdds/relay_inside.h"
 
 #define MS INT64_C(1000000)
@@ -21,7 +22,7 @@ static struct bridge_in *s;
 
 static struct msg_joint_state state;
 static uint32_t incarnation;
-static unsigned int takes, agains, puts_n, raises;
+static unsigned int takes, agains, puts_n, raises, trajectories, steps;
 static enum msg_level raised;
 static struct msg_joint_ref put;
 static int64_t put_valid_ns, now_ns;
@@ -104,6 +105,38 @@ int endplate_raise(struct endplate *robot, enum msg_level level, const char *why
 	raised = level;
 	raises++;
 	return 0;
+}
+
+const char *endplate_errstr(void)
+{
+	return "";
+}
+
+int bridge_trajectory_take(struct bridge_trajectory *t, struct endplate *robot, struct endplate_device *device,
+			   const struct msg_joint_state *joints, const struct dds_node_sample *sample, char *error,
+			   size_t error_size)
+{
+	(void)robot;
+	(void)device;
+	(void)joints;
+	(void)error;
+	(void)error_size;
+	t->runs = sample->len > 0;
+	t->step_ns = 0;
+	trajectories++;
+	return 0;
+}
+
+int bridge_trajectory_step(struct bridge_trajectory *t, int64_t at_ns)
+{
+	steps += t->runs && at_ns >= t->step_ns;
+	t->step_ns = at_ns + 5 * MS;
+	return 0;
+}
+
+void bridge_trajectory_close(struct bridge_trajectory *t)
+{
+	(void)t;
 }
 
 const char *endplate_strerror(int status)
@@ -256,6 +289,28 @@ TEST(references_are_of_one_writer_and_of_a_driver_that_was_seen)
 
 static struct relay relay = { .b = &bridge };
 static struct relay_in in;
+
+TEST(a_trajectory_is_of_one_writer_until_it_has_ended)
+{
+	begin();
+	inputs[0].trajectory = true;
+	for (uint64_t writer = 1; writer <= 3; writer++) {
+		readers[0] = (struct dds_node_reader){ writer % 2 + 1, 1, cdr, writer < 3 };
+		bridge_in_take(s);
+	}
+	TEST_ASSERT_EQUAL_UINT(2, trajectories); /* the second writer is refused */
+	bridge_in_close(s);
+	trajectories = 0;
+	begin();
+	inputs[0].trajectory = true;
+	readers[0] = (struct dds_node_reader){ 1, 1, cdr, 1 };
+	bridge_in_take(s);
+	for (int i = 0; i < 3; i++)
+		now_ns = bridge_in_due(s, now_ns);
+	TEST_ASSERT_EQUAL_UINT(3, steps);
+	TEST_ASSERT_EQUAL_UINT(0, puts_n);
+	bridge_in_close(s);
+}
 
 static void receive(uint64_t writer, uint64_t session, uint64_t number, int64_t t_publish_ns, int64_t valid_until_ns)
 {

@@ -421,8 +421,7 @@ TEST(a_way_that_is_refused_leaves_the_former_one)
 	TEST_ASSERT_EQUAL_INT(1, ticks(300));
 	add(-0.5, 0, 0.1);
 	TEST_ASSERT_EQUAL_INT(-ERANGE, endplate_trajectory_start(t));
-	TEST_ASSERT_EQUAL_STRING("left: joint j0: waypoint 0 cannot be reached within its limits in 0.1 s",
-				 endplate_errstr());
+	TEST_ASSERT_TRUE(strstr(endplate_errstr(), "left: joint j0: waypoint 0 cannot be reached in 0.1 s; give it "));
 	TEST_ASSERT_EQUAL_INT(-ENODATA, endplate_trajectory_start(t)); /* it is forgotten */
 	finish(&status);
 	TEST_ASSERT_EQUAL_INT(0, status);
@@ -681,6 +680,8 @@ TEST(waypoints_that_cannot_be_meant_are_refused)
 	TEST_ASSERT_EQUAL_INT(0, endplate_trajectory_pass(t, (double[]){ 0.1, 0 }, NULL, NULL, 1));
 	TEST_ASSERT_EQUAL_INT(-EINVAL, endplate_trajectory_add(t, (double[]){ 0, 0 }, 0));
 	TEST_ASSERT_EQUAL_INT(-ENODATA, endplate_trajectory_step(t));
+	endplate_trajectory_clear(t);
+	TEST_ASSERT_EQUAL_INT(-ENODATA, endplate_trajectory_start(t));
 }
 
 TEST(a_passed_point_beyond_the_limits_is_refused_with_joint_and_limit)
