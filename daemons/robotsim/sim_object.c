@@ -61,7 +61,6 @@ void sim_object_missing(const struct robot_device *device, struct error_sink *er
 
 	if (fd >= 0)
 		close(fd);
-	yaml_error(errors, device->node,
-		   "%s is not played: robotsim has no device for %s, and there is no %s-sim.so in %s", device->name,
+	yaml_error(errors, device->node, "not played: robotsim has no device for %s, and there is no %s-sim.so in %s",
 		   device->driver, device->driver, path);
 }

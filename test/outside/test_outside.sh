@@ -78,13 +78,50 @@ test_names_are_refused_in_one_line() {
 	plain ln -s nowhere link
 	for name in here link; do
 		refuses "endplate-new-driver: $name is here already: take another name, or another folder" \
-			endplate-new-driver $name
+			endplate-new-driver "$name"
 	done
 	[ -z "$(ls -A "$work/here")" ]
 }
 test_page_and_help_agree() {
 	lib_says 0 "$(sed -n '/^usage: /,/^USAGE/p' daemons/kit/endplate-new-driver | sed '$d')" '' \
 		plain endplate-new-driver --help
+}
+
+# ---- simulated devices in shared objects ----
+
+plays() { # COMMAND...: robotsim --check of the plain user's file, as that command runs it
+	(cd "$work" && "$@" robotsim run --check sims/knee.yaml)
+}
+refused() { # PATTERN [COMMAND...]: status 100
+	lib_matches 100 "$1" plays "${@:2}"
+}
+test_the_object_of_a_simulated_device_is_trusted_or_refused() {
+	local so=sims/kneed-sim.so
+
+	plain mkdir sims
+	plain cp knee/knee.yaml sims
+	refused "robotsim: fatal: sims/knee.yaml:5: knee: not played: robotsim has no device for kneed, \
+and there is no kneed-sim.so in sims, $kit/bin or $kit/bin/../lib/endplate*" plain
+	plain cp knee/kneed-sim.so sims
+	lib_says 0 'knee.1 on wire:knee' '' plays plain
+	plain chmod 664 "$so"
+	refused "robotsim: fatal: $so: other users may write it, mode 0664: chmod go-w $so" plain
+	plain chmod 755 "$so"
+	if [ "$(id -u)" = 0 ]; then # root would run what a plain user wrote
+		refused "robotsim: fatal: $so: it belongs to uid 65534, which is neither root nor uid 0*"
+	fi
+	sed 's/kneed/hipd/' "$work/knee/knee.yaml" >"$work/sims/knee.yaml"
+	plain mv "$so" sims/hipd-sim.so
+	refused "robotsim: fatal: sims/hipd-sim.so: it plays devices of kneed, not of hipd: correct SIM_DRIVER" plain
+	"${CC:-gcc}" -fPIC -shared -x c -o "$work/sims/hipd-sim.so" - <<-'C'
+		#include <unistd.h>
+		const char sim_abi[] = "@(#)endplate-sim-object 999\n";
+		__attribute__((constructor)) static void run(void) { _exit(3); }
+	C
+	refused "robotsim: fatal: sims/hipd-sim.so: built for version 999 of the simulator's interface, this robotsim *" \
+		plain
+	plain cp --remove-destination knee/kneed.so sims/hipd-sim.so
+	refused "robotsim: fatal: sims/hipd-sim.so: not an Endplate device for robotsim in a shared object: *" plain
 }
 
 # ---- under achstart ----
