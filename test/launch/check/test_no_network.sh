@@ -15,8 +15,8 @@ launch() { # LINE: the bench of the waist with one more daemon
 }
 forbidden="may open no network socket here (RestrictAddressFamilies= of its unit)"
 refused() { # NAME UNIT
-	lib_matches 100 "*bench.launch:*: $1: achstart $forbidden: take $1 out of this file, and run it by a unit of its \
-own: $2*" "$bare" achstart "${@:3}" "$tmp/bench.launch"
+	local how="take $1 out of this file, and run it by a unit of its own: $2"
+	lib_matches 100 "*bench.launch:*: $1: achstart $forbidden: $how*" "$bare" achstart "${@:3}" "$tmp/bench.launch"
 }
 
 test_a_launch_file_that_needs_a_network_socket_is_refused() {
@@ -39,10 +39,12 @@ test_a_launch_file_without_network_sockets_is_taken() {
 
 # Started by hand, or by a unit of its own with such a line: status 100, with which no unit and no achstart tries again.
 test_the_programs_say_so_themselves() {
-	lib_matches 100 "achweb: fatal: achweb $forbidden: run it by its own, systemctl enable --now achweb@ROBOT.socket *" \
+	lib_matches 100 \
+		"achweb: fatal: achweb $forbidden: run it by its own, systemctl enable --now achweb@ROBOT.socket *" \
 		"$bare" achweb --port 0
 	echo 'publish: {/joint_states: {channel: waist-state, rate: 5}}' >"$tmp/bench.dds"
-	lib_matches 100 "achdds: fatal: achdds $forbidden: run it by its own, systemctl enable --now achdds@ROBOT *" \
+	lib_matches 100 \
+		"achdds: fatal: achdds $forbidden: run it by its own, systemctl enable --now achdds@ROBOT *" \
 		"$bare" achdds "$tmp/bench.dds"
 	"$bare" achdds --check "$tmp/bench.dds" >/dev/null
 }
