@@ -107,11 +107,6 @@ int endplate_raise(struct endplate *robot, enum msg_level level, const char *why
 	return 0;
 }
 
-const char *endplate_errstr(void)
-{
-	return "";
-}
-
 int bridge_trajectory_take(struct bridge_trajectory *t, struct endplate *robot, struct endplate_device *device,
 			   const struct msg_joint_state *joints, const struct dds_node_sample *sample, char *error,
 			   size_t error_size)
