@@ -45,20 +45,24 @@ lib_case "two joints" says '2 joints, the device has 1: give one value for each'
 lib_case "a mode that the device does not take" says \
 	'mode\[0] (15) is compliant: give none, position, velocity or current' \
 	'{"mode":["compliant"],"position":[-0.5]}' --valid 20
-lib_case "NaN" says 'position\[0] (15) is nan: give a finite number' '{"mode":["position"],"position":[null]}' --valid 20
+lib_case "NaN" says 'position\[0] (15) is nan: give a finite number' \
+	'{"mode":["position"],"position":[null]}' --valid 20
 lib_case "for another incarnation" says 'for incarnation 9, the driver is 1: read its state again' \
 	'{"header":{"for_incarnation":9},"mode":["position"],"position":[-0.5]}' --valid 20
 
 # Repeated: said once, then counted, to the end.
 repeated() {
 	lib_matches 111 "ach put: ${p}waist-ref: refused: valid for 900 ms*
-ach put: ${p}waist-ref: * were refused, the last: valid for 900 ms, at most 25 ms: give it less, as --valid 25 --hz 80" \
+ach put: ${p}waist-ref: * were refused, the last: valid for 900 ms, *: give it less, as --valid 25 --hz 80" \
 		put "$good" --valid 900 --hz 100 --for 0.2
 }
 lib_case "repeated" repeated
 lib_case "lines of standard input" lib_matches 111 "ach put: ${p}waist-ref: refused: valid for 900 ms*" \
 	bash -c "echo '$good' | ach put ${p}waist-ref --json - --valid 900"
-event() { grep -q 'ref-refused: process [0-9]*: valid for 900 ms, at most 25 ms: give it less' "$ENDPLATE_RUN/log/events.log"; }
+event() {
+	grep -q 'ref-refused: process [0-9]*: valid for 900 ms, at most 25 ms: give it less' \
+		"$ENDPLATE_RUN/log/events.log"
+}
 lib_case "the event names the process" lib_until event
 
 # What another program gets refused is not ours.
