@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../../.."
 . test/scripts/lib.sh
 lib_tmp
 page=$PWD/hw-docs/guides/write-a-driver.md
-export ENDPLATE_RUN=$lib_folder/run XDG_RUNTIME_DIR=$lib_folder ENDPLATE_PREFIX=t$$- PATH=$build:$PATH
+export ENDPLATE_RUN=$lib_folder/run XDG_RUNTIME_DIR=$lib_folder ENDPLATE_PREFIX=t$$-
+export PATH=$build:$PWD/daemons/kit:$PATH PKG_CONFIG_PATH=$build # of what a new driver is built with
 unset NOTIFY_SOCKET
 p=$ENDPLATE_PREFIX
 started=()
@@ -20,7 +21,7 @@ trap 'kill -KILL "${started[@]}" 2>/dev/null || true; wait 2>/dev/null
 # ---- code ----
 
 code_is_of_the_tree() {
-	python3 - "$page" daemons/{example,gauge}/*.[ch] <<'PYTHON'
+	python3 - "$page" daemons/{example,gauge}/*.[ch] test/outside/odrive/*.[ch] <<'PYTHON'
 import re
 import sys
 
@@ -28,7 +29,7 @@ blocks = re.findall(r"```c\n(.*?)```", open(sys.argv[1], encoding="utf-8").read(
 files = [open(path, encoding="utf-8").read() for path in sys.argv[2:]]
 for block in blocks:
     if not any(block in text for text in files):
-        sys.exit("not in daemons/example or daemons/gauge:\n" + block)
+        sys.exit("not in daemons/example, daemons/gauge or test/outside/odrive:\n" + block)
 sys.exit(len(blocks) < 5)
 PYTHON
 }
