@@ -32,15 +32,11 @@ void brake_plan(struct brake *b, const struct motion_state *from, const struct m
 	const double left = from->rad_s + from->rad_s2 * fabs(from->rad_s2) / (2 * jerk), way = left < 0 ? -1 : 1;
 	const double v = way * from->rad_s, a = way * from->rad_s2;
 	/* Without a plateau v + (a^2 - peak^2) / 2j = peak^2 / 2j. */
-	const double peak = left != 0 && isinf(jerk) ? most : fmin(most, sqrt(fmax(0, jerk * v + a * a / 2)));
+	const double peak = isinf(jerk) ? most : fmin(most, sqrt(fmax(0, jerk * v + a * a / 2)));
 	double go_s, stay_s, back_s;
 	struct motion_state end;
 
 	*b = (struct brake){ .phases[0].from = *from };
-	if (left == 0 && isinf(jerk)) {
-		b->end_rad = from->rad;
-		return;
-	}
 	go_s = fabs(a + peak) / jerk;
 	back_s = peak / jerk;
 	stay_s = peak > 0 ? fmax(0, (v + (a - peak) / 2 * go_s - peak / 2 * back_s) / peak) : 0;

@@ -177,6 +177,70 @@ TEST(a_target_moved_ahead_is_met_without_a_stop)
 	}
 }
 
+/* As good as a search by small steps. */
+TEST(hardly_a_shorter_way_is_possible)
+{
+	for (int n = 0; n < 40; n++) {
+		struct plan_joint *j = joints;
+		double found_s = 0, total_s;
+		size_t wrong;
+
+		*j = (struct plan_joint){ .from = { 0, pick(0.1, 0.9), 0 },
+					  .to_rad = pick(0.5, 3),
+					  .limits = { -5, 5, 1, 4, n % 2 ? 40 : INFINITY } };
+		TEST_ASSERT_EQUAL(0, plan_together(j, 1, PLAN_QUINTIC, &found_s, &wrong));
+		for (total_s = found_s * 0.5; plan_together(j, 1, PLAN_QUINTIC, &total_s, &wrong);
+		     total_s += found_s * 1e-3)
+			;
+		TEST_ASSERT_TRUE(total_s <= found_s * 1.0011 && total_s > found_s * 0.997);
+	}
+}
+
+TEST(a_joint_that_accelerates_at_no_velocity_is_not_at_rest)
+{
+	double total_s = 0;
+	struct motion_state at;
+	size_t wrong;
+
+	joints[0] = (struct plan_joint){ .from = { 0, 0, -2 }, .to_rad = 1, .limits = { -5, 5, 1, 4, 40 } };
+	TEST_ASSERT_EQUAL(0, plan_together(joints, 1, PLAN_QUINTIC, &total_s, &wrong));
+	plan_at(&joints[0].move, 0, &at);
+	TEST_ASSERT_DOUBLE_WITHIN(1e-9, -2, at.rad_s2);
+}
+
+/* Measured there, it goes inwards, without a stop. */
+TEST(a_joint_outside_its_range_goes_back)
+{
+	double total_s = 0;
+	size_t wrong;
+
+	for (int sign = -1; sign <= 1; sign += 2) {
+		joints[0] = (struct plan_joint){ .from = { sign * 2.05, sign * -0.5, 0 },
+						 .to_rad = sign * 1.0,
+						 .limits = { -2, 2, 1, 4, 40 } };
+		total_s = 0;
+		TEST_ASSERT_EQUAL(0, plan_together(joints, 1, PLAN_QUINTIC, &total_s, &wrong));
+		TEST_ASSERT_EQUAL_DOUBLE(0, joints[0].move.brake.total_s);
+	}
+}
+
+TEST(the_bounds_of_what_is_given_are_possible)
+{
+	const struct plan_joint good = { .to_rad = 1, .limits = { -2, 2, 1e9, 1e9, INFINITY } };
+	double total_s = 1e9;
+	size_t wrong;
+
+	for (int i = 0; i < 4; i++) {
+		joints[0] = good;
+		joints[0].from.rad = i == 0 ? PLAN_RAD_MAX : 0;
+		joints[0].from.rad_s = i == 1 ? 1e9 : 0;
+		joints[0].from.rad_s2 = i == 2 ? 1e9 : 0;
+		joints[0].to_rad = i == 3 ? 2 : -2;
+		total_s = i == 3 ? 1e9 : 0;
+		TEST_ASSERT_EQUAL(0, plan_together(joints, 1, PLAN_QUINTIC, &total_s, &wrong));
+	}
+}
+
 TEST(a_given_time_is_kept_or_refused)
 {
 	static const double shares[] = { 1, 1.001, 2, 1000 };
@@ -367,10 +431,9 @@ TEST(a_stop_leaves_the_range_of_no_position)
 
 TEST(a_point_is_passed_as_a_parabola_does)
 {
-	struct motion_state at = { .rad = 1 }; /* 3 + 2t + t^2 at t = -1 is 2; 3 at 0; 8.25 at 1.5 */
+	struct motion_state at = { .rad = 3 }; /* 3 + 2t + t^2 at t = -0.5 is 2.25, at 1.5 8.25 */
 
-	at.rad = 3;
-	plan_pass(&at, 2, 1, 8.25, 1.5);
+	plan_pass(&at, 2.25, 0.5, 8.25, 1.5);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 2, at.rad_s);
 	TEST_ASSERT_DOUBLE_WITHIN(1e-12, 2, at.rad_s2);
 }
