@@ -203,6 +203,13 @@ static bool start(struct drv *drv, const struct drv_orders *orders)
 	return heard;
 }
 
+static void be_up(struct drv *drv, const struct drv_orders *orders)
+{
+	drv->up = start(drv, orders);
+	if (drv->up)
+		drv->info_ns = 0; /* the device has said which limits it has itself */
+}
+
 static void call_driver(struct drv *drv, int64_t now_ns)
 {
 	const double dt_s = elapsed_s(drv, now_ns);
@@ -225,7 +232,7 @@ static void call_driver(struct drv *drv, int64_t now_ns)
 	if (drv->stopping)
 		drv->over |= !drv->driver->stop || drv->driver->stop(drv->self, drv, &orders) == DRV_DONE;
 	else if (!drv->up)
-		drv->up = start(drv, &orders);
+		be_up(drv, &orders);
 	else if (drv->driver->tick)
 		drv->driver->tick(drv->self, drv, &orders);
 }

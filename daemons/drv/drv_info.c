@@ -1,4 +1,4 @@
-/* drv_info.c: what is known of a device before it moves, put when it begins and once a second, so that recordings and
+/* drv_info.c: what is known of a device before it moves, put when it begins, once the device is up, and once a second, so that recordings and
  * relays that begin later have it, too. */
 #include <math.h>
 
