@@ -1,5 +1,5 @@
-/* drv_info.c: what is known of a device before it moves, put when it begins, once the device is up, and once a second, so that recordings and
- * relays that begin later have it, too. */
+/* drv_info.c: what is known of a device before it moves, put when it begins, when the device is up, and once a second,
+ * so that recordings and relays that begin later have it, too. */
 #include <math.h>
 
 #include "daemons/drv/drv_inside.h"
