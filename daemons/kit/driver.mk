@@ -11,7 +11,7 @@ SIM_SOURCES = $(wildcard example_sim*.c)
 SOURCES = $(filter-out $(SIM_SOURCES),$(wildcard *.c))
 HEADERS = $(wildcard *.h)
 
-PKG_CONFIG = PKG_CONFIG_PATH="$${PKG_CONFIG_PATH:-@PKGCONFIGDIR@}" pkg-config
+PKG_CONFIG = PKG_CONFIG_PATH="$$PKG_CONFIG_PATH:@PKGCONFIGDIR@" pkg-config
 KIT := $(shell $(PKG_CONFIG) --variable=templatedir endplate-driver)
 BIN := $(shell $(PKG_CONFIG) --variable=bindir endplate-driver)
 LIB := $(shell $(PKG_CONFIG) --variable=libdir endplate-driver)

@@ -46,8 +46,8 @@ static bool check_program(const struct launch *launch, const struct launch_daemo
 	else if (err == -ENOENT && !strchr(program, '/'))
 		yaml_error(errors, daemon->node,
 			   "the program %s%s is neither beside achstart nor in $PATH: build or install it, or correct "
-			   "its name",
-			   program, also);
+			   "its name%s",
+			   program, also, daemon->device ? "; if it is in another folder, give object: its .so" : "");
 	else
 		yaml_error(errors, daemon->node, "the program %s%s: %s", program, also, strerror(-err));
 	return false;

@@ -287,7 +287,7 @@ TEST(a_program_that_is_not_a_driver_is_not_run)
 		  "driver: of device a in the robot file\n" },
 		{ "absent", "  a:\n  b:\n",
 		  "@/x.launch:4: a: the program absent, also of b (line 5) is neither beside achstart nor in $PATH: "
-		  "build or install it, or correct its name\n" },
+		  "build or install it, or correct its name; if it is in another folder, give object: its .so\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
