@@ -29,7 +29,7 @@ start() {
 }
 passes() { # CLASS [VARIABLE=VALUE]: the tests of that class
 	env "${@:2}" "$python" -W error test/channels/python/python_robot.py "$1" >"$lib_folder/out" 2>&1 ||
-		{ cat "$lib_folder/out"; return 1; }
+		{ cat "$lib_folder/out"; tail -n 30 "$lib_folder/achstart"; return 1; }
 }
 
 lib_case "a robot with two joints" start
