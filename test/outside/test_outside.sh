@@ -118,7 +118,7 @@ and there is no kneed-sim.so in sims, $kit/bin or $kit/bin/../lib/endplate*" pla
 		const char sim_abi[] = "@(#)endplate-sim-object 999\n";
 		__attribute__((constructor)) static void run(void) { _exit(3); }
 	C
-	refused "robotsim: fatal: sims/hipd-sim.so: built for version 999 of the simulator's interface, this robotsim *" \
+	refused "robotsim: fatal: sims/hipd-sim.so: built for version 999 of the simulator's interface, *" \
 		plain
 	plain cp --remove-destination knee/kneed.so sims/hipd-sim.so
 	refused "robotsim: fatal: sims/hipd-sim.so: not an Endplate device for robotsim in a shared object: *" plain

@@ -35,7 +35,7 @@ killed() {
 begin 'found, disarmed, idle'
 restart 1
 lib_until is common.lifecycle disarmed
-lib_until near position 0 0.001
+lib_until near position 1 0.001
 drive_is state 1
 
 begin 'its version and its watchdog were asked for'
@@ -47,7 +47,7 @@ lib_until achctl arm --unsupervised >/dev/null 2>&1
 lib_until is common.lifecycle holding
 lib_until drive_is state 8
 lib_until is status enabled
-lib_until drive_is position 0.000000
+drive_is position 1.000000
 
 begin 'follows a position'
 follow position 3
