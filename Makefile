@@ -37,7 +37,7 @@ LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 MANDIR = $(PREFIX)/share/man
 MANIFEST = $(PREFIX)/share/endplate/manifest
-HEADERSDIR = $(INCLUDEDIR)/endplate
+HEADERSDIR = $(PREFIX)/share/endplate/include
 KITDIR = $(PREFIX)/share/endplate/driver
 # Where Debian's python3 looks.
 PYTHONDIR = $(PREFIX)/lib/python$(if $(filter /usr,$(PREFIX)),3,$(PYTHON_VERSION))/dist-packages

@@ -38,11 +38,11 @@ test_pkg_config_has_flags_and_versions() {
 	[ "$(pc --variable=templatedir)" = "$kit/share/endplate/driver" ]
 	[ "$(pc --variable=drv_abi)" = "$(sed -n 's/^#define DRV_ABI //p' daemons/drv/drv.h)" ]
 	[ "$(pc --variable=sim_abi)" = "$(sed -n 's/^#define SIM_ABI //p' daemons/robotsim/sim.h)" ]
-	[ "$(eval "printf '%s\n' $(pc --cflags-only-I)")" = "-I$kit/include/endplate" ]
+	[ "$(eval "printf '%s\n' $(pc --cflags-only-I)")" = "-I$kit/share/endplate/include" ]
 }
 test_every_header_of_the_kit_stands_alone() {
 	cd /
-	find "$kit/include/endplate" -name '*.h' ! -name endplate.h -printf '#include "%P"\n' |
+	find "$kit/share/endplate/include" -name '*.h' ! -name endplate.h -printf '#include "%P"\n' |
 		eval "${CC:-gcc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only $(pc --cflags) -x c -"
 }
 
