@@ -6,12 +6,11 @@
 #include "channels/ach/ach.h"
 #include "config/settings/program.h"
 
-#define CHAN_FAILED EXIT_RETRY					/* the exit status of ach(1) */
-#define chan_fail(...) program_report(CHAN_FAILED, __VA_ARGS__) /* a line on stderr */
+#define chan_fail(...) program_report(EXIT_RETRY, __VA_ARGS__) /* a line on stderr */
 
-/* Opens a channel, or says in one line why not and what to do.  0 or CHAN_FAILED. */
+/* Opens a channel, or says in one line why not and what to do.  0 or EXIT_RETRY. */
 int chan_open(ach_channel_t *chan, const char *name);
-/* The line alone, for another call on that channel that answered status.  CHAN_FAILED. */
+/* The line alone, for another call on that channel that answered status.  EXIT_RETRY. */
 int chan_refused(const char *name, enum ach_status status);
 
 /* "root:robot" */

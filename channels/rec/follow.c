@@ -20,7 +20,7 @@ int follow_open(struct follow *f, const char *name)
 {
 	*f = (struct follow){ .name = name, .fd = -1 };
 	if (chan_open(&f->chan, name))
-		return CHAN_FAILED;
+		return EXIT_RETRY;
 	f->room = FOLLOW_ROOM;
 	f->bytes = malloc(f->room);
 	if (!f->bytes) {

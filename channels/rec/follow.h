@@ -3,7 +3,7 @@
  *	struct follow f;
  *
  *	if (follow_open(&f, name))
- *		return TOOL_FAILED;
+ *		return EXIT_RETRY;
  *	follow_from(&f, 0);
  *	do {
  *		while ((r = follow_next(&f)) > 0)
@@ -36,7 +36,7 @@ struct follow {
 	int64_t check_ns; /* when to check again whether the channel was removed */
 };
 
-/* 0, or TOOL_FAILED after a line. */
+/* 0, or EXIT_RETRY after a line. */
 int follow_open(struct follow *f, const char *name);
 void follow_close(struct follow *f);
 

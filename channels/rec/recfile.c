@@ -48,7 +48,7 @@ int recfile_rewind(struct recfile *f)
 int recfile_close(struct recfile *f)
 {
 	if (f->damages > DAMAGE_LINES)
-		program_report(CHAN_FAILED,
+		program_report(EXIT_RETRY,
 			       f->mcap ? "%s: %" PRIu64 " places are damaged"
 				       : "%s: %" PRIu64 " places are damaged, %" PRIu64 " bytes",
 			       f->path, f->damages, f->damaged_bytes);
@@ -56,7 +56,7 @@ int recfile_close(struct recfile *f)
 	mcaprec_reader_free(f->mcap);
 	if (f->fd >= 0)
 		close(f->fd);
-	return f->damages ? CHAN_FAILED : 0;
+	return f->damages ? EXIT_RETRY : 0;
 }
 
 static void damaged(struct recfile *f, const struct reclog_record *r)

@@ -17,11 +17,11 @@ struct recfile {
 	uint64_t damages, damaged_bytes;
 };
 
-/* 0, or TOOL_FAILED after a line. */
+/* 0, or EXIT_RETRY after a line. */
 int recfile_open(struct recfile *f, const char *path);
 /* To its first record again. */
 int recfile_rewind(struct recfile *f);
-/* 0, or TOOL_FAILED if something in it was damaged. */
+/* 0, or EXIT_RETRY if something in it was damaged. */
 int recfile_close(struct recfile *f);
 
 /* The next record that is sound.  1; 0: there is none; -1: failed, after a line. */

@@ -404,7 +404,7 @@ static int open_now(struct recorder *rec, size_t i)
 	const struct msg_type *found;
 
 	if (follow_open(f, name))
-		return CHAN_FAILED;
+		return EXIT_RETRY;
 	if (follow_from(f, 1) && follow_next(f) > 0)
 		type = msg_check(f->bytes, f->len, NULL, &found) == MSG_FINE ? found->number : 0;
 	f->counts = true;
@@ -420,7 +420,7 @@ int recorder_add(struct recorder *rec, const char *name)
 	enum ach_status status = ACH_ENOENT;
 
 	if (rec->n == RECORDER_CHANNELS_MAX)
-		return refuse(rec, CHAN_FAILED, name, "there is no room for another channel");
+		return refuse(rec, EXIT_RETRY, name, "there is no room for another channel");
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	if (!rec->errors) {
 		status = rec->wait ? ach_open(&chan, name, NULL) : ACH_OK;
@@ -429,7 +429,7 @@ int recorder_add(struct recorder *rec, const char *name)
 	}
 	if (status != ACH_ENOENT) {
 		if (open_now(rec, rec->n))
-			return CHAN_FAILED;
+			return EXIT_RETRY;
 	} else {
 		c->f = (struct follow){ .name = own, .gone = true, .fd = -1, .counts = true, .quiet = rec->errors };
 		describe(rec, rec->n, type_by_name(own));
@@ -450,10 +450,10 @@ int recorder_add_bus(struct recorder *rec, const char *text, struct error_sink *
 	char name[ROS_CAN_BUS_MAX];
 
 	if (rec->n == RECORDER_CHANNELS_MAX)
-		return refuse(rec, CHAN_FAILED, text, "there is no room for another bus");
+		return refuse(rec, EXIT_RETRY, text, "there is no room for another bus");
 	c->bus = rec->buses->open(text, name, errors);
 	if (!c->bus)
-		return CHAN_FAILED;
+		return EXIT_RETRY;
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->f = (struct follow){ .name = c->name, .gone = true, .fd = -1 };
 	describe(rec, rec->n, RECLOG_CAN);

@@ -74,9 +74,9 @@ struct recorder {
 
 /* 0 or -errno; the fields above that are the caller's follow. */
 int recorder_open(struct recorder *rec, struct error_sink *errors);
-/* 0, or TOOL_FAILED after a line. */
+/* 0, or EXIT_RETRY after a line. */
 int recorder_add(struct recorder *rec, const char *name);
-/* A CAN bus: "can0", "left=wire:larm0".  0, or TOOL_FAILED after a line in errors. */
+/* A CAN bus: "can0", "left=wire:larm0".  0, or EXIT_RETRY after a line in errors. */
 int recorder_add_bus(struct recorder *rec, const char *text, struct error_sink *errors);
 bool recorder_has(const struct recorder *rec, const char *name);
 /* Opens the file; path, bounds and memory are the caller's, lose, note, begin and end are not.  0 or -errno with a line

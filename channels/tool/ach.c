@@ -83,7 +83,7 @@ static int run(int argc, char **argv)
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_try(argv[0], commands[i]->name, &best);
-	return program_report(TOOL_USAGE, "%s: unknown command%s%s%s (ach help lists them)",
+	return program_report(EXIT_WRONG, "%s: unknown command%s%s%s (ach help lists them)",
 			      text_quote(quoted, argv[0]), best ? "; did you mean " : "", best ? best : "",
 			      best ? "?" : "");
 }
@@ -94,7 +94,7 @@ static int help(int argc, char **argv)
 	char *line[] = { argc > 1 ? argv[1] : NULL, ask, NULL };
 
 	if (argc > 2)
-		return program_report(TOOL_USAGE, "help: one command at a time");
+		return program_report(EXIT_WRONG, "help: one command at a time");
 	if (argc == 2 && argv[1][0] != '-')
 		return run(2, line);
 	list_commands();
@@ -127,7 +127,7 @@ static int old_spelling(int argc, char **argv)
 			argv[n++] = word;
 	}
 	if (found != 1)
-		return program_report(TOOL_USAGE, "%s (ach help lists the commands)",
+		return program_report(EXIT_WRONG, "%s (ach help lists the commands)",
 				      found ? "one command at a time" : "what to do is missing");
 	if (name)
 		argv[n++] = name;
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 	    !strcmp(argv[1], "-?"))
 		status = help(argc - 1, argv + 1);
 	else if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
-		status = printf("ach " TOOL_VERSION "\n") < 0 ? TOOL_FAILED : 0;
+		status = printf("ach " TOOL_VERSION "\n") < 0 ? EXIT_RETRY : 0;
 	else if (argv[1][0] == '-')
 		status = old_spelling(argc, argv);
 	else

@@ -191,7 +191,7 @@ static int echo_messages(const struct echo *echo, struct follow *f, uint64_t new
 			break;
 		r = stop = follow_wait(f, 1, CLOCK_NEVER);
 	} while (!stop);
-	return r < 0 ? TOOL_FAILED : 0;
+	return r < 0 ? EXIT_RETRY : 0;
 }
 
 /* ---- those of a recording ---- */
@@ -236,7 +236,7 @@ static void print_recorded(const struct echo *echo, const struct reclog_record *
 	out_text("\n");
 }
 
-/* Prints, or else counts, what is wanted behind the first skip messages; *n: how many.  0 or TOOL_FAILED. */
+/* Prints, or else counts, what is wanted behind the first skip messages; *n: how many.  0 or EXIT_RETRY. */
 static int each_recorded(struct echo *echo, struct recfile *file, uint64_t skip, bool print, uint64_t *n)
 {
 	struct reclog_record r;
@@ -261,7 +261,7 @@ static int each_recorded(struct echo *echo, struct recfile *file, uint64_t skip,
 	}
 	if (!stop && print)
 		stop = out_flush();
-	return found < 0 || (stop && stop != -ECANCELED) ? TOOL_FAILED : 0;
+	return found < 0 || (stop && stop != -ECANCELED) ? EXIT_RETRY : 0;
 }
 
 /* The first pass counts, and says nothing. */
@@ -273,7 +273,7 @@ static int skip_to(struct echo *echo, struct recfile *file, uint64_t newest, uin
 		return tool_fail("%s: cannot be read twice, so there is no --last and no --count", file->path);
 	file->quiet = true;
 	if (each_recorded(echo, file, 0, false, &n) || recfile_rewind(file))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	memset(echo->channels, 0, sizeof(echo->channels));
 	*skip = n > newest ? n - newest : 0;
 	return 0;
@@ -295,7 +295,7 @@ static int echo_recording(struct echo *echo, const char *path)
 		status = each_recorded(echo, &file, skip, true, &n);
 	if (!status && !n)
 		status = tool_fail(echo->only.n ? "%s: no message of that channel" : "%s: no message", path);
-	return recfile_close(&file) ? TOOL_FAILED : status;
+	return recfile_close(&file) ? EXIT_RETRY : status;
 }
 
 /* ---- the command ---- */
@@ -317,10 +317,10 @@ static int run(void *values, int argc, char **argv)
 	if (status)
 		return status;
 	if (echo->only.n)
-		return program_report(TOOL_USAGE, "--only: %s is a channel; --only chooses among those of a recording",
+		return program_report(EXIT_WRONG, "--only: %s is a channel; --only chooses among those of a recording",
 				      argv[0]);
 	if (follow_open(&f, argv[0]))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	newest = follow_from(&f, echo->follow ? echo->last : before);
 	if (!newest && echo->follow)
 		program_say("%s: no message yet; waiting for the first", f.name);

@@ -269,7 +269,7 @@ static int measure(struct hz *hz)
 	if (lines)
 		print_heading(hz);
 	if (tool_stream(&stream))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	print_summary(hz, lines);
 	return out_end();
 }

@@ -74,7 +74,7 @@ static bool wanted(const char *name, char **patterns, int n)
 	return !n;
 }
 
-/* 0, or TOOL_FAILED.  A channel that is removed meanwhile is not in the list. */
+/* 0, or EXIT_RETRY.  A channel that is removed meanwhile is not in the list. */
 static int add(struct channels *all, const char *name)
 {
 	char path[ACH_FILE_PATH_LEN];
@@ -478,7 +478,7 @@ static int run_info(void *values, int argc, char **argv)
 	if (status)
 		return status;
 	if (chan_open(&chan, argv[0]))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	status = show(&chan, argv[0], info);
 	ach_close(&chan);
 	return status;

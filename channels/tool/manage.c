@@ -14,7 +14,7 @@ static mode_t mode_of(const char *text)
 	return (mode_t)strtoul(text, NULL, 8);
 }
 
-/* An octal mode: 0 when it is one, else a line (with option, "-o: " or "", in front) and TOOL_USAGE. */
+/* An octal mode: 0 when it is one, else a line (with option, "-o: " or "", in front) and EXIT_WRONG. */
 static int mode_refused(const char *option, const char *text)
 {
 	size_t len = strlen(text);
@@ -22,7 +22,7 @@ static int mode_refused(const char *option, const char *text)
 
 	if (len >= 1 && len <= 5 && strspn(text, "01234567") == len && mode_of(text) <= 0777)
 		return 0;
-	return program_report(TOOL_USAGE, "%s%s is not a mode in octal, 0 to 0777, such as 640", option,
+	return program_report(EXIT_WRONG, "%s%s is not a mode in octal, 0 to 0777, such as 640", option,
 			      text_quote(quoted, text));
 }
 
@@ -65,9 +65,9 @@ static int use_type(struct mk *mk)
 	char unknown[TOOL_TYPES_MAX];
 
 	if (!type)
-		return program_report(TOOL_USAGE, "--type: %s", tool_unknown_type(unknown, mk->type));
+		return program_report(EXIT_WRONG, "--type: %s", tool_unknown_type(unknown, mk->type));
 	if (mk->size && mk->size < (int64_t)type->body->size)
-		return program_report(TOOL_USAGE, "-n: %lld bytes are too few for a message of type %s: %zu",
+		return program_report(EXIT_WRONG, "-n: %lld bytes are too few for a message of type %s: %zu",
 				      (long long)mk->size, type->name, type->body->size);
 	mk->count = mk->count ? mk->count : (int64_t)type->retained;
 	mk->size = mk->size ? mk->size : (int64_t)type->body->size;
@@ -185,7 +185,7 @@ static int run_rm(void *values, int argc, char **argv)
 	int status = 0;
 
 	if (!argc && !rm->orphans)
-		return program_report(TOOL_USAGE, "which channel? give its NAME, or --orphans");
+		return program_report(EXIT_WRONG, "which channel? give its NAME, or --orphans");
 	for (int i = 0; i < argc; i++) {
 		enum ach_status removed = ach_unlink(argv[i]);
 
@@ -244,7 +244,7 @@ static int run_dump(void *values, int argc, char **argv)
 	(void)values;
 	(void)argc;
 	if (chan_open(&chan, argv[0]))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	/* ach_dump speaks to stderr; here it is what was asked for. */
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		status = tool_fail("no standard output: %s", strerror(errno));

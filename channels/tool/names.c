@@ -167,7 +167,7 @@ int names_find(const char *robot, char **names, int n, bool patterns)
 		before[i] = set ? strdup(set) : NULL;
 	}
 	if (robot_choice_begin(&asked, robot))
-		status = program_report(TOOL_USAGE, "--robot: %s is not a valid name", text_quote(quoted, robot));
+		status = program_report(EXIT_WRONG, "--robot: %s is not a valid name", text_quote(quoted, robot));
 	else if (robot)
 		status = use_named(&asked, &r);
 	else

@@ -155,7 +155,7 @@ static const char *channel_name(const struct play_channel *c)
 	return c->name ? c->name : c->what.name;
 }
 
-/* Refuses channels whose messages move a live robot.  0, or TOOL_FAILED after a line. */
+/* Refuses channels whose messages move a live robot.  0, or EXIT_RETRY after a line. */
 static int refuse_live(const struct play *play, const struct play_channel *c)
 {
 	char by[ACH_CHAN_NAME_MAX];
@@ -175,7 +175,7 @@ static int channel_open(const struct play *play, struct play_channel *c)
 	ach_create_attr_t attr;
 
 	if (refuse_live(play, c))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	status = ach_open(&c->chan, name, NULL);
 	if (status == ACH_ENOENT) {
 		if ((uint64_t)c->what.count * c->what.size > PLAY_CHANNEL_MAX)
@@ -206,7 +206,7 @@ static int open_channels(struct play *play)
 			if (!c->known || !c->wanted || !c->what.count || c->open)
 				continue;
 			if (opening ? channel_open(play, c) : refuse_live(play, c))
-				return TOOL_FAILED;
+				return EXIT_RETRY;
 		}
 	return 0;
 }
@@ -285,7 +285,7 @@ static void rebase(uint8_t *message, size_t len, int64_t by_ns)
 	memcpy(message, &h, sizeof(h));
 }
 
-/* Refuses a message that no reader of its channel would take.  0, or TOOL_FAILED after a line. */
+/* Refuses a message that no reader of its channel would take.  0, or EXIT_RETRY after a line. */
 static int refuse_version(const struct play_channel *c, const struct reclog_record *r)
 {
 	enum msg_refusal why = msg_check(r->body, r->len, NULL, NULL);
@@ -308,9 +308,9 @@ static int put(struct play *play, struct play_channel *c, struct reclog_record *
 	if (!c->known)
 		return 0; /* its description was damaged, so it cannot be made */
 	if (!c->open && channel_open(play, c))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	if (refuse_version(c, r))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	if (play->as_replay) /* the reader's buffer is ours until the next record */
 		rebase((uint8_t *)(uintptr_t)r->body, r->len, at_ns - r->t_ns);
 	status = ach_put(&c->chan, r->body, r->len);
@@ -428,7 +428,7 @@ static int play_file(struct play *play)
 	bar_clear(&play->bar);
 	if (r >= 0)
 		print_summary(play);
-	return r < 0 ? TOOL_FAILED : 0;
+	return r < 0 ? EXIT_RETRY : 0;
 }
 
 /* ---- what is in it ---- */
@@ -451,7 +451,7 @@ static int list_file(struct play *play)
 		last_ns = r.t_ns > last_ns ? r.t_ns : last_ns;
 	}
 	if (n < 0)
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	seconds = play->real_ns / NS_PER_S;
 	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S %z", localtime_r(&seconds, &when));
 	printf("recorded %s, %" PRIu64 " messages in %s%s\n", stamp, play->messages,
@@ -481,7 +481,7 @@ static int check_maps(const struct play *play)
 		const char *equals = strchr(play->map.item[i], '=');
 
 		if (!equals || equals == play->map.item[i] || !equals[1])
-			return program_report(TOOL_USAGE, "--map: %s is not OLD=NEW", play->map.item[i]);
+			return program_report(EXIT_WRONG, "--map: %s is not OLD=NEW", play->map.item[i]);
 	}
 	return 0;
 }
@@ -504,7 +504,7 @@ static int run(void *values, int argc, char **argv)
 	for (size_t i = 0; i < play->n; i++)
 		if (play->channels[i].open)
 			ach_close(&play->channels[i].chan);
-	return recfile_close(&play->file) ? TOOL_FAILED : status;
+	return recfile_close(&play->file) ? EXIT_RETRY : status;
 }
 
 TOOL_COMMAND(play, run, rows, struct play, "FILE", 1, 1,

@@ -79,7 +79,7 @@ static int find_field(struct plot *plot, const char *path, const void *msg)
 		return tool_fail("%s: %s has no elements", plot->f.name, path);
 	for (size_t i = 0; i < msg_elements(msg, &place); i++)
 		if (add_curve(plot, &place, path, i))
-			return TOOL_FAILED;
+			return EXIT_RETRY;
 	return 0;
 }
 
@@ -95,7 +95,7 @@ static int begin(struct plot *plot, const struct follow *f)
 	}
 	for (int i = 0; i < plot->paths_n; i++)
 		if (find_field(plot, plot->paths[i], f->bytes))
-			return TOOL_FAILED;
+			return EXIT_RETRY;
 	return 0;
 }
 
@@ -315,7 +315,7 @@ static int run(void *values, int argc, char **argv)
 	plot->picture.colour = tool_colour(stdout);
 	plot->picture.ascii |= plain_terminal();
 	if (follow_open(&plot->f, argv[0]))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	snprintf(plot->picture.title, sizeof(plot->picture.title), "%s", argv[0]);
 	follow_from(&plot->f, UINT64_MAX);
 	plot->picture.curves = plot->curves;

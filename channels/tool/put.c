@@ -96,7 +96,7 @@ static void fill_in(struct put *put)
 
 /* ---- refusals ---- */
 
-/* What to write instead, as words of this line. */
+/* Says what to write instead, as words of this command line. */
 static const char *hint(const struct put *put, char text[TOOL_TYPES_MAX])
 {
 	const double max_ms = (double)put->watch.known.valid_max_ns / 1e6;
@@ -128,7 +128,7 @@ static int sum_up(const struct put *put)
 	char text[TOOL_TYPES_MAX];
 
 	if (put->watch.count < 2)
-		return put->watch.count ? TOOL_FAILED : 0;
+		return put->watch.count ? EXIT_RETRY : 0;
 	return tool_fail("%s: %" PRIu64 " were refused, the last: %s%s", put->name, put->watch.count, put->watch.why,
 			 hint(put, text));
 }
@@ -192,7 +192,7 @@ static int repeat(struct put *put)
 			follow_channel(put);
 			watch_on(put);
 			if (put_once(put))
-				return TOOL_FAILED;
+				return EXIT_RETRY;
 			next = now < next ? now + period : next + period;
 			now = clock_now_ns();
 			if (now > next)
@@ -245,7 +245,7 @@ static int put_lines(struct put *put)
 		refused(put);
 	if (!status)
 		status = sum_up(put);
-	return r < 0 || put->bad_lines ? TOOL_FAILED : status;
+	return r < 0 || put->bad_lines ? EXIT_RETRY : status;
 }
 
 static int open_channel(struct put *put)
@@ -273,7 +273,7 @@ static int take(struct put *put)
 	if (put->hex)
 		return put_take_hex(put);
 	if (put->json ? put_take_json(put, put->json) : put_take_text(put))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	put->len = put->type->body->size;
 	fill_in_once(put);
 	return 0;
@@ -287,13 +287,13 @@ static bool is_stream(const struct put *put)
 static int check_line(const struct put *put)
 {
 	if (!put->json + !put->text + !put->hex != 2)
-		return program_report(TOOL_USAGE, "say what to publish: one of --json, --text and --hex");
+		return program_report(EXIT_WRONG, "say what to publish: one of --json, --text and --hex");
 	if (put->hex && (put->type_name || put->valid_ns))
-		return program_report(TOOL_USAGE, "--hex: raw bytes have no type and no validity");
+		return program_report(EXIT_WRONG, "--hex: raw bytes have no type and no validity");
 	if (is_stream(put) && put->hz > 0)
-		return program_report(TOOL_USAGE, "--hz repeats one message; --json - publishes each line as it comes");
+		return program_report(EXIT_WRONG, "--hz repeats one message; --json - publishes each line as it comes");
 	if (put->for_ns && !(put->hz > 0))
-		return program_report(TOOL_USAGE, "--for: how often? say --hz, too");
+		return program_report(EXIT_WRONG, "--for: how often? say --hz, too");
 	return 0;
 }
 
@@ -326,7 +326,7 @@ static int run(void *values, int argc, char **argv)
 		return status;
 	put->name = argv[0];
 	if (open_channel(put))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	put->check_ns = clock_own_ns() + PUT_CHECK_NS;
 	if (!put->hex)
 		put_watch_open(&put->watch, put->name);

@@ -37,10 +37,10 @@ struct put {
 	uint64_t line, bad_lines; /* of standard input, one message each; 0: they are not */
 };
 
-/* One line on stderr that names the line of the input, if it has several.  TOOL_FAILED. */
+/* One line on stderr that names the line of the input, if it has several.  EXIT_RETRY. */
 int put_refuse(const struct put *put, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The message of the input in bytes, and its type.  0, or TOOL_FAILED after a line. */
+/* The message of the input in bytes, and its type.  0, or EXIT_RETRY after a line. */
 int put_take_json(struct put *put, const char *json); /* bytes has room for MSG_SIZE_MAX */
 int put_take_text(struct put *put);		      /* the same */
 int put_take_hex(struct put *put);		      /* makes the room */

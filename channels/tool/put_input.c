@@ -18,7 +18,7 @@ int put_refuse(const struct put *put, const char *fmt, ...)
 		return tool_fail("%s", what);
 	if (put->bad_lines < PUT_BAD_LINES)
 		tool_fail("line %" PRIu64 ": %s", put->line, what);
-	return TOOL_FAILED;
+	return EXIT_RETRY;
 }
 
 /* ---- lines of standard input ---- */
@@ -276,7 +276,7 @@ int put_take_text(struct put *put)
 	int status;
 
 	if (!strcmp(put->text, "-") && read_input(put, &put->text))
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	text = without_comments(put->text);
 	if (!text)
 		return tool_fail("no memory");

@@ -162,7 +162,7 @@ static int record(struct recorder *rec, int64_t until_ns)
 static int record_all(struct record *rec)
 {
 	const int64_t since_ns = clock_now_ns(), jumped_ns = clock_jumped_ns();
-	int status = record(&rec->recorder, rec->for_ns ? since_ns + rec->for_ns : CLOCK_NEVER) ? TOOL_FAILED : 0;
+	int status = record(&rec->recorder, rec->for_ns ? since_ns + rec->for_ns : CLOCK_NEVER) ? EXIT_RETRY : 0;
 	int error = recorder_end(&rec->recorder, !status);
 
 	print_summary(rec, clock_now_ns() - since_ns - (clock_jumped_ns() - jumped_ns));
@@ -188,7 +188,7 @@ static int prepare(struct record *rec, char **names, size_t n)
 				return tool_fail("%s: named twice", names[i]);
 	for (size_t i = 0; i < n; i++)
 		if (recorder_add(&rec->recorder, names[i]))
-			return TOOL_FAILED;
+			return EXIT_RETRY;
 	return 0;
 }
 
@@ -196,7 +196,7 @@ static int add_buses(struct record *rec, struct error_sink *errors)
 {
 	for (size_t i = 0; i < rec->buses.n; i++)
 		if (recorder_add_bus(&rec->recorder, rec->buses.item[i], errors))
-			return TOOL_FAILED;
+			return EXIT_RETRY;
 	return 0;
 }
 
@@ -225,7 +225,7 @@ static int run(void *values, int argc, char **argv)
 		return tool_fail("a recording cannot be written to a terminal");
 	clock_stop_fd(); /* from here on a signal is an orderly end */
 	if (!argc && !rec->buses.n)
-		return program_report(TOOL_USAGE, "name a CHANNEL, or a --bus");
+		return program_report(EXIT_WRONG, "name a CHANNEL, or a --bus");
 	status = names_find(rec->robot, argv, argc, false);
 	if (status)
 		return status;
@@ -235,7 +235,7 @@ static int run(void *values, int argc, char **argv)
 	if (!status)
 		status = prepare_mcap(rec, &writer);
 	if (!status && recorder_begin(&rec->recorder, &writer, &errors))
-		status = TOOL_FAILED;
+		status = EXIT_RETRY;
 	if (!status)
 		status = record_all(rec);
 	recorder_close(&rec->recorder);
@@ -279,7 +279,7 @@ static int open_out(struct convert *c)
 
 	if (!stat(c->out, &out)) {
 		if (!stat(c->in, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-			return program_report(TOOL_USAGE, "%s: IN and OUT are the same file", c->out);
+			return program_report(EXIT_WRONG, "%s: IN and OUT are the same file", c->out);
 		if (!c->force)
 			return tool_fail("%s: exists already (--force replaces it)", c->out);
 	}
@@ -293,7 +293,7 @@ static int open_out(struct convert *c)
 											       : 0;
 }
 
-/* Takes its name if it is whole.  0 or TOOL_FAILED. */
+/* Takes its name if it is whole.  0 or EXIT_RETRY. */
 static int close_out(struct convert *c, int status)
 {
 	if (!c->file)
@@ -324,7 +324,7 @@ static int put_own(FILE *to, const struct reclog_record *r)
 													     : -errno;
 }
 
-/* Every record of a recording.  0 or TOOL_FAILED. */
+/* Every record of a recording.  0 or EXIT_RETRY. */
 static int copy_records(struct convert *c, bool mcap)
 {
 	struct reclog_record r;
@@ -337,7 +337,7 @@ static int copy_records(struct convert *c, bool mcap)
 		c->messages += r.kind == RECLOG_MESSAGE;
 	}
 	if (!error && n < 0)
-		return TOOL_FAILED;
+		return EXIT_RETRY;
 	if (!error && mcap)
 		error = mcap_write_end(c->mcap.mcap);
 	return error ? cannot_write(c, error) : 0;
@@ -438,7 +438,7 @@ static int run_convert(void *values, int argc, char **argv)
 	c->in = argv[0];
 	c->out = argv[1];
 	if (c->repair && !text_ends_with(c->out, ".mcap"))
-		status = program_report(TOOL_USAGE, "%s: --repair writes MCAP: give OUT the suffix .mcap", c->out);
+		status = program_report(EXIT_WRONG, "%s: --repair writes MCAP: give OUT the suffix .mcap", c->out);
 	else
 		status = close_out(c, c->repair ? repair(c) : convert_recording(c));
 	mcapfile_close(&c->mcap);

@@ -98,7 +98,7 @@ int out_end(void)
 {
 	int stop = out_flush();
 
-	return stop && stop != -ECANCELED ? TOOL_FAILED : 0;
+	return stop && stop != -ECANCELED ? EXIT_RETRY : 0;
 }
 
 /* ---- the messages of some channels as they come ---- */
@@ -139,7 +139,7 @@ int tool_stream(struct tool_stream *s)
 		int64_t now_ns;
 
 		if (read_batch(s) < 0)
-			return TOOL_FAILED;
+			return EXIT_RETRY;
 		now_ns = clock_now_ns();
 		s->until_ns = clock_moved(s->until_ns, clock_jumped_ns() - jumped_ns);
 		jumped_ns = clock_jumped_ns();
@@ -147,5 +147,5 @@ int tool_stream(struct tool_stream *s)
 			break;
 		stop = follow_wait(s->f, s->n, s->every ? num_min(s->next_ns, s->until_ns) : s->until_ns);
 	}
-	return stop < 0 ? TOOL_FAILED : 0;
+	return stop < 0 ? EXIT_RETRY : 0;
 }

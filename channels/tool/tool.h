@@ -18,7 +18,7 @@
 #define TOOL_VERSION "2.0.0" /* that of libach */
 
 /* A command: its line is read into a zeroed struct of that size, then run gets the struct and the arguments, and
- * returns the exit status: 0 fine, TOOL_FAILED or, for a wrong line, TOOL_USAGE, after one line on stderr. */
+ * returns the exit status: 0 fine, EXIT_RETRY or, for a wrong line, EXIT_WRONG, after one line on stderr. */
 struct tool_command {
 	const char *name;
 	const char *about; /* one line, for the list of commands and for its help */
@@ -33,9 +33,6 @@ struct tool_command {
 
 extern const struct tool_command tool_ls, tool_info, tool_echo, tool_hz, tool_plot, tool_put, tool_record, tool_play,
 	tool_convert, tool_types, tool_mk, tool_rm, tool_chmod, tool_dump, tool_file;
-
-#define TOOL_FAILED CHAN_FAILED
-#define TOOL_USAGE EXIT_WRONG
 
 #define tool_fail chan_fail
 
@@ -91,5 +88,5 @@ struct tool_stream {
 	int64_t next_ns, every_ns;
 };
 
-/* Until the end, a signal, or an output that fails.  0 or TOOL_FAILED; out_end follows. */
+/* Until the end, a signal, or an output that fails.  0 or EXIT_RETRY; out_end follows. */
 int tool_stream(struct tool_stream *s);
