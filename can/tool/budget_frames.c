@@ -64,7 +64,7 @@ static void run_achstart(const char *launch)
 	_exit(EXIT_RETRY);
 }
 
-/* What achstart said, in the name of the program that was asked. */
+/* Repeats the lines of achstart in the name of the program that was asked. */
 static void pass_on(int said_fd)
 {
 	static const char *const before[] = { "achstart: ", "fatal: " };

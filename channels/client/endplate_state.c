@@ -206,7 +206,7 @@ static int check_driver(struct endplate_device *d, int64_t now_ns)
 					 msg_life_word(front.common.lifecycle), msg_level_word(front.common.level));
 }
 
-/* What the driver would say of it. */
+/* Judges a reference by the rules of the driver. */
 static int check_reference(struct endplate_device *d, const void *ref, int64_t now_ns)
 {
 	static const int statuses[] = {
@@ -222,7 +222,7 @@ static int check_reference(struct endplate_device *d, const void *ref, int64_t n
 	char text[MSG_TEXT_SIZE];
 	enum ref_verdict verdict;
 
-	/* What a refmuxd passes on may be valid for longer than what it puts. */
+	/* A refmuxd takes references that are valid for longer than those it puts. */
 	if (info && info->valid_max_ns > 0 && !d->source)
 		rules.max_ahead_ns = info->valid_max_ns;
 	verdict = ref_check(ref, len, &rules, now_ns);

@@ -201,7 +201,7 @@ static void advance(struct endplate_trajectory *t)
 	}
 }
 
-/* What ends the motion, or interrupts it, in this tick. */
+/* Finds what ends the motion, or interrupts it, in this tick. */
 static void check(struct endplate_trajectory *t, int64_t now_ns)
 {
 	const struct trajectory_waypoint *w = &t->path.waypoints[t->goal];

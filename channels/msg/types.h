@@ -409,7 +409,7 @@
 	ROW(i32, error, [MSG_JOINTS], count, "", ) /* the greatest */ \
 	ROW(i32, encoder_error, [MSG_JOINTS], count, "", )
 
-/* What is known of a device before it moves: its joints, and what may be asked of them. */
+/* A device as it is known before it moves: its joints, and what may be asked of them. */
 #define MSG_DEVICE_INFO(ROW) \
 	ROW(group, header, , , "", msg_header) \
 	ROW(name, driver, , , "", ) /* the program */ \

@@ -28,7 +28,7 @@ static void add(struct brake *b, unsigned int n, double for_s, double from_rad_s
 void brake_plan(struct brake *b, const struct motion_state *from, const struct motion_limits *limits)
 {
 	const double most = limits->acceleration_rad_s2, jerk = limits->jerk_rad_s3;
-	/* What velocity is left once the present acceleration has gone to 0: that is to be braked, by peak. */
+	/* The velocity that is left once the present acceleration has gone to 0 is to be braked, by peak. */
 	const double left = from->rad_s + from->rad_s2 * fabs(from->rad_s2) / (2 * jerk), way = left < 0 ? -1 : 1;
 	const double v = way * from->rad_s, a = way * from->rad_s2;
 	/* Without a plateau v + (a^2 - peak^2) / 2j = peak^2 / 2j. */

@@ -115,7 +115,7 @@ static void read_driver_state(struct refmuxd *m, struct drv *drv)
 	refmux_output(&m->mux, m->output.view.incarnation, count);
 }
 
-/* What the driver takes, unless the time-out of the source makes it shorter. */
+/* The longest validity that the driver takes, unless the time-out of the source makes it shorter. */
 static int64_t max_ahead_ns(const struct refmuxd *m, const struct refmux_source *source)
 {
 	const int64_t valid_max_ns = m->info.header.type ? m->info.valid_max_ns : ENDPLATE_VALID_MAX_NS;

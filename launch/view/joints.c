@@ -44,7 +44,7 @@ static bool is_part(const struct robot_channels *channels, const struct robot_ch
 
 /* ---- between which limits ---- */
 
-/* What the driver says of the device; NULL: nothing. */
+/* The device-info of the driver; NULL: there was none. */
 static const struct msg_device_info *find_info(const struct robot_channels *channels, const struct robot_channel *one)
 {
 	const size_t len = lines_before(one->name, "-state");

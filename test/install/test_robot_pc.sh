@@ -17,7 +17,7 @@ page=hw-docs/guides/robot-pc.md
 
 # ---- the machine ----
 
-# What make has built is there, and the lines of a unit are in a file, as there is no journal.
+# The tree is built already, and the lines of a unit are in a file, as there is no journal.
 shims() {
 	mkdir "$folder/bin"
 	cat >"$folder/bin/make" <<-END

@@ -152,7 +152,7 @@ test_odrive() {
 	grep -qx '12 Tests 0 Failures 0 Ignored' "$f/check"
 }
 
-# What a driver finds is printed in each run, not only in the first.
+# Findings of a driver are printed in each run, not only in the first.
 test_events_of_every_run_on_a_virtual_clock() {
 	odrive
 	sed 's/watchdog: 300ms/watchdog: 0/' "$work/odrive/odrive.yaml" >"$work/odrive/off.yaml"

@@ -60,7 +60,7 @@ lib = ach.load("libendplate.so.1", {
     "endplate_trajectory_stop": (_INT, [_PTR]),
 })
 
-# What a program waits for, or goes on with: it ends when the driver, or a person, has done something.
+# A program waits for the end of these, or goes on with them: a driver or a person ends them.
 PASSING = [-number for number in (errno.ENOENT, errno.ENODATA, errno.ESTALE, errno.EHOSTDOWN, errno.ETIME)]
 # After these functions endplate_errstr is of an earlier call.
 _PLAIN = (lib.endplate_device_open, lib.endplate_state, lib.endplate_max_age, lib.endplate_source, lib.endplate_wait,

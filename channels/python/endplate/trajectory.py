@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SHAPES = ("quintic", "trapezoid")
 _ENDED = {0: "arrived", 1: "runs", -errno.EINTR: "stopped"}
-# Of devices, by themselves or by name, the joints: by name, or a list of them all.
+# Devices, by themselves or by name, with their joints: by name, or a list of them all.
 Waypoint = Mapping[str | Device, Mapping[str, float] | Sequence[float]]
 
 

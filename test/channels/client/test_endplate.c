@@ -1023,7 +1023,7 @@ TEST(test_a_device_that_is_not_ready_says_why)
 	TEST_ASSERT_EQUAL_INT(0, be_ready());
 }
 
-/* What takes no references is ready at any level. */
+/* A device that takes no references is ready at any level. */
 TEST(test_a_sensor_is_ready_without_being_armed)
 {
 	put_info();

@@ -48,7 +48,7 @@ begin() {
 }
 position() { ach echo "${p}larm-state" --last --json | python3 -c 'import json, sys
 print(json.load(sys.stdin)["position"][int(sys.argv[1])])' "$1"; }
-near() { awk -v a="$(position "$1")" -v b="$2" 'BEGIN { exit !((a - b) ^ 2 < 0.0001) }'; }
+near() { awk -v a="$(position "$1")" -v b="$2" 'BEGIN { exit !((a - b) ^ 2 < 0.000001) }'; }
 moving() { awk -v a="$(position 1)" -v b="$1" 'BEGIN { exit !((a - b) ^ 2 > 0.01) }'; } # FROM
 
 # The motion is what references say it is, less the way on which a joint at that speed would stop; 10 ms ahead.
@@ -93,7 +93,8 @@ force_stops() { # TWOARMS...
 	[ "$status" = 1 ] || return
 	grep -qE '^twoarms(\.py)?: lft: stopped: force is 2[45].*, above 20$' "$lib_folder/said" || return
 	at=$(position 1)
-	near 1 "$at" # wherever it was
+	ach echo "${p}larm-state" --follow --count 40 >/dev/null # it stands, wherever it was
+	near 1 "$at"
 }
 lib_case "a force at a wrist stops both" force_stops "$twoarms"
 lib_case "and keeps them from moving" lib_matches 1 'twoarms: lft: stopped: force is *' "$twoarms"

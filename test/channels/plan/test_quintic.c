@@ -68,7 +68,7 @@ TEST(no_distance_takes_no_time_and_the_least_takes_some)
 				 quintic_shortest_s(1, &(struct motion_limits){ -1, 1, 9, 1, 1e9 }));
 }
 
-/* What a fine grid finds is never more than the peaks, and hardly less. */
+/* A fine grid finds never more than the peaks, and hardly less. */
 TEST(peaks_are_those_of_a_fine_grid)
 {
 	const int steps = 2000;

@@ -65,7 +65,7 @@ event() {
 }
 lib_case "the event names the process" lib_until event
 
-# What another program gets refused is not ours.
+# A reference of another program that is refused is not ours.
 ach put "${p}waist-ref" --json "$good" --valid 900 --hz 150 2>/dev/null &
 others=$!
 innocent() {

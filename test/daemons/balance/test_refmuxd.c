@@ -157,7 +157,7 @@ TEST(a_refusal_is_reported_with_the_source)
 	TEST_ASSERT_EQUAL_STRING("joy: a reference: 1 joints, the device has 2: give one value for each", event.text);
 }
 
-/* What the device would refuse is refused where its writer is known. */
+/* References that the device would refuse are refused where their writer is known. */
 TEST(a_source_is_valid_for_no_longer_than_the_device_takes)
 {
 	struct msg_device_info info;

@@ -39,7 +39,7 @@ lib_case status lib_matches 0 \
 	'bench  run, epoch *clock  *locked: waist*DAEMON*canwire *robotsim *clock *waist *BUS*torso *' \
 	achctl status
 
-# What its devices have, and nothing of other robots on this machine.
+# Shows what its devices have, and nothing of other robots on this machine.
 lib_case show_all lib_matches 0 \
 	'DEVICE  DRIVER *clock   hubo-daemon *1000 Hz *0  clock *waist   pciod * 200 Hz *1  *joint-ref  25 ms' \
 	achctl show

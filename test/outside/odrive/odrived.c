@@ -104,7 +104,7 @@ static void ask(const struct odrived *o, struct drv *drv, unsigned int question)
 
 /* ---- what is received ---- */
 
-/* What the absence of a driver explains is cleared when the drive is enabled; all else waits for a person. */
+/* Errors that the absence of a driver explains are cleared when the drive is enabled; others wait for a person. */
 static void judge(struct odrived *o, struct drv *drv)
 {
 	const uint32_t errors = o->beat.errors & ~(ODRIVE_WATCHDOG | ODRIVE_INITIALIZING);
