@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	struct endplate_view view;
 	struct msg_joint_state state;
 	struct msg_joint_ref ref = { .count = 0 };
-	double centre_rad = NAN, t_s = 0;
+	double centre_rad = NAN, t_s = 0, said_s = -1;
 	uint32_t incarnation = 0;
 	int joint;
 
@@ -51,8 +51,10 @@ int main(int argc, char **argv)
 		ref.count = state.count;
 		ref.mode[joint] = MSG_MODE_POSITION;
 		ref.position[joint] = centre_rad + atof(argv[3]) * sin(2 * M_PI * t_s / atof(argv[4]));
-		if (endplate_put(device, &ref, sizeof(ref), SECOND_NS / 50) || view.refused)
+		if ((endplate_put(device, &ref, sizeof(ref), SECOND_NS / 50) || view.refused) && t_s >= said_s + 1) {
 			warnx("reference refused: %s", view.refused ? endplate_refusal(device) : endplate_errstr());
+			said_s = t_s; /* again in a second */
+		}
 	}
 	endplate_close(robot);
 	return 0;
