@@ -64,7 +64,7 @@ test_bad_references_move_nothing() {
 	for bad in '"position":[null]' '"position":[-1]' '"position":[-1],"header.valid_until_ns":1' \
 		'"position":[-1],"header.valid_until_ns":9223372036854775807' \
 		'"position":[-1],"header.for_incarnation":77,"header.valid_until_ns":9223372036854775807'; do
-		as mover ach put --json "{\"mode\":[\"position\"],$bad}" "${p}waist-ref"
+		lib_not as mover ach put --json "{\"mode\":[\"position\"],$bad}" "${p}waist-ref"
 	done
 	as mover ach put --hex "$(head -c 9000 /dev/zero | od -An -v -tx1 | tr -d ' \n')" "${p}waist-ref"
 	level_is run
@@ -85,13 +85,13 @@ test_a_reference_does_not_outlive_its_writer_or_its_driver() {
 	before=$(position)
 	for far in 300 3600000 1e11; do
 		count=$(refused too_far)
-		as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid "$far" "${p}waist-ref"
+		lib_not as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid "$far" "${p}waist-ref"
 		lib_until refused_more too_far "$count"
 	done
 	killed_and_back waist # it is not armed now, and does not take the old ones once it is
 	robot_armed
 	count=$(refused other_incarnation)
-	as mover ach put --json '{"mode":["position"],"position":[-1],"header.for_incarnation":1}' --valid 20 \
+	lib_not as mover ach put --json '{"mode":["position"],"position":[-1],"header.for_incarnation":1}' --valid 20 \
 		"${p}waist-ref"
 	lib_until refused_more other_incarnation "$count"
 	state_has '"refs_taken":0,'
@@ -107,7 +107,8 @@ test_recorded_references_move_nothing() {
 	rm -f "$folder/tmp/refs"
 	spawn mover ach record -o "$folder/tmp/refs" "${p}waist-ref"
 	lib_until test -s "$folder/tmp/refs"
-	as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 20 --hz 100 --for 0.3 "${p}waist-ref"
+	as mover ach put --json '{"mode":["position"],"position":[-1]}' --valid 20 --hz 100 --for 0.3 "${p}waist-ref" ||
+		true # one may come too late
 	end INT
 	lib_until at_rest
 	before=$(position) taken=$(refused refs_taken) past=$(refused past)

@@ -90,6 +90,22 @@ TEST(everything_else)
 	       "{\"name\":\"arm-part-ref\",\"type\":\"joint-ref\",\"dir\":\"in\"}");
 }
 
+static int add_part(struct drv *drv, struct error_sink *errors)
+{
+	TEST_ASSERT_EQUAL(0, drv_add_part(drv, "hand", &(unsigned int){ 0 }, 1, errors));
+	return 0;
+}
+
+TEST(channels_of_a_part)
+{
+	fake.declare = add_part;
+	TEST_ASSERT_EQUAL(0, drv_lib_main("--name arm --bus left=wire:a --frames"));
+	expect("", "", "",
+	       "{\"name\":\"arm-hand-state\",\"type\":\"joint-state\",\"dir\":\"out\"},"
+	       "{\"name\":\"arm-hand-info\",\"type\":\"device-info\",\"dir\":\"out\"},"
+	       "{\"name\":\"arm-hand-ref\",\"type\":\"joint-ref\",\"dir\":\"in\"}");
+}
+
 static int add_questions(struct drv *drv, struct error_sink *errors)
 {
 	static const struct drv_send ask = { .row = { .id = 0x300, .class = SLOTS_QUEUE, .deadline_ns = 1000 },

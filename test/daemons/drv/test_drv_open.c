@@ -671,6 +671,19 @@ TEST(the_state_may_have_a_name_of_the_robot)
 	TEST_ASSERT_EQUAL(0, drv_lib_seq("arm-state"));
 }
 
+static int declare_part(struct drv *drv, struct error_sink *errors)
+{
+	return drv_add_part(drv, "hand", &(unsigned int){ 0 }, 1, errors);
+}
+
+TEST(a_part_has_its_channels_from_the_begin)
+{
+	fake.declare = declare_part;
+	TEST_ASSERT_EQUAL(0, drv_lib_run(20, ""));
+	TEST_ASSERT_GREATER_THAN_UINT64(0, drv_lib_seq("arm-hand-info"));
+	TEST_ASSERT_GREATER_THAN_UINT64(0, drv_lib_seq("arm-hand-state"));
+}
+
 TEST(an_existing_channel_is_used)
 {
 	struct msg_joint_state state;

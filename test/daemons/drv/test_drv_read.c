@@ -855,6 +855,23 @@ TEST(a_reference_that_is_over_when_it_is_read_is_reported)
 				 drv_lib_event("ref-refused")->text);
 }
 
+static void put_from_before(void)
+{
+	fill_for_now();
+	ref.header.t_publish_ns = DRV_LIB_START_NS - 1;
+	ref.header.valid_until_ns = clock_now_ns() - 1;
+	put_ref();
+}
+
+TEST(a_reference_from_before_the_driver_is_counted_but_not_reported)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_from_before);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.past);
+	TEST_ASSERT_EQUAL(0, drv_lib_events("ref-refused"));
+}
+
 TEST(the_farthest_validity_is_taken)
 {
 	armed_from_the_second_tick();
