@@ -157,6 +157,26 @@ TEST(modes_are_those_of_hubo_ach)
 	TEST_ASSERT_EQUAL(MSG_MODE_NONE, ref.mode[5]);
 }
 
+TEST(the_first_and_the_last_joint_count)
+{
+	static const int ends[] = { 0, HUBO_JOINTS - 1 };
+
+	for (int i = 0; i < 2; i++) {
+		const int end = ends[i];
+
+		joints[end].active = true;
+		old.ref[end] = state.position[end] = 0.25;
+		legacy_refer(&ref, &old, joints, &state, 0.005);
+		TEST_ASSERT_EQUAL(MSG_MODE_POSITION, ref.mode[end]);
+		TEST_ASSERT_DOUBLE_WITHIN(1e-12, 0.25, ref.position[end]);
+		legacy_joints(&told, &state, &old);
+		TEST_ASSERT_EQUAL_DOUBLE(0.25, told.joint[end].pos);
+		old.ref[end] = NAN;
+		TEST_ASSERT_EQUAL(-EINVAL, legacy_check(&old, joints));
+		old.ref[end] = 0;
+	}
+}
+
 TEST(a_long_tick_does_not_overshoot)
 {
 	old.ref[4] = 1;
