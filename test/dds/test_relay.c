@@ -77,7 +77,8 @@ TEST(times_that_cannot_be_are_refused)
 
 static bool is_duration(const char *name)
 {
-	return !strcmp(name, "period_ns") || !strcmp(name, "age_ns") || !strncmp(name, "late_", 5);
+	return !strcmp(name, "period_ns") || !strcmp(name, "age_ns") || !strcmp(name, "valid_max_ns") ||
+	       !strncmp(name, "late_", 5);
 }
 
 /* A new field has to be a time in relay_stamp.c, or a duration here. */
