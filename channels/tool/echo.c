@@ -322,7 +322,7 @@ static int run(void *values, int argc, char **argv)
 	if (follow_open(&f, argv[0]))
 		return EXIT_RETRY;
 	newest = follow_from(&f, echo->follow ? echo->last : before);
-	if (!newest && echo->follow)
+	if (!newest && echo->follow && tool_is_terminal(stderr))
 		program_say("%s: no message yet; waiting for the first", f.name);
 	if (!newest && !echo->follow)
 		status = tool_fail("%s: no message yet (--follow waits for the first)", f.name);
