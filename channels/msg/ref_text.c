@@ -145,7 +145,6 @@ void ref_refusal_text(char *text, size_t size, enum ref_verdict verdict, const v
 	struct text_out o = text_out(text, size);
 	struct msg_header h = { 0 };
 
-	*text = 0;
 	memcpy(&h, msg, len < sizeof(h) ? len : sizeof(h));
 	switch (verdict) {
 	case REF_OTHER_TYPE:

@@ -501,6 +501,7 @@ static const char *text_at(int64_t now_ns)
 	static char text[MSG_TEXT_SIZE];
 	const enum ref_verdict verdict = ref_check(&ref, sizeof(ref), &rules, now_ns);
 
+	*text = 'x';
 	ref_refusal_text(text, sizeof(text), verdict, &ref, sizeof(ref), &rules, now_ns);
 	return text;
 }
@@ -550,6 +551,9 @@ TEST(a_refusal_says_why_and_what_to_write)
 	rules.count = 7;
 
 	sound_ref();
+	ref.mode[0] = 17;
+	SAYS("mode[0] (rsp) is 17: give none, position, velocity, current or compliant");
+	ref.mode[0] = MSG_MODE_NONE;
 	ref.mode[1] = 17;
 	SAYS("mode[1] (rsr) is 17: give none, position, velocity, current or compliant");
 	ref_layout_rigid(&layout);
@@ -566,7 +570,8 @@ TEST(a_refusal_says_why_and_what_to_write)
 
 TEST(a_refusal_says_who)
 {
-	char text[MSG_TEXT_SIZE], short_one[12];
+	char text[MSG_TEXT_SIZE], both[32];
+	char *const short_one = memset(both, '#', sizeof(both));
 
 	ref.header.valid_until_ns = NOW + 900000000;
 	ref_refusal_by(text, sizeof(text), REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
@@ -574,8 +579,11 @@ TEST(a_refusal_says_who)
 	ref.header.incarnation = 4711;
 	ref_refusal_by(text, sizeof(text), REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
 	TEST_ASSERT_EQUAL_STRING("process 4711: valid for 900 ms, at most 50 ms: give it less", text);
-	ref_refusal_by(short_one, sizeof(short_one), REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
+	ref_refusal_by(short_one, 12, REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
 	TEST_ASSERT_EQUAL_STRING("process 471", short_one);
+	ref_refusal_by(short_one, 20, REF_TOO_FAR, &ref, sizeof(ref), &rules, NOW);
+	TEST_ASSERT_EQUAL_STRING("process 4711: valid", short_one);
+	TEST_ASSERT_EQUAL_MEMORY("############", both + 20, 12);
 	/* Four bytes are all that there is: the rest of the header is not looked at. */
 	ref_refusal_by(text, sizeof(text), REF_OTHER_SIZE, "abc", 4, &rules, NOW);
 	TEST_ASSERT_EQUAL_STRING("a reference: 4 bytes are not an Endplate message", text);

@@ -14,6 +14,13 @@ struct point {
 	uint32_t nanosec;
 };
 
+#define SECOND_BAD -777 /* a list whose second value is infinite */
+
+static double value_of(double first, uint32_t i)
+{
+	return first == SECOND_BAD && i == 1 ? INFINITY : first + i;
+}
+
 static struct cdr_out trajectory(uint32_t joints_n, const struct point *points, uint32_t n)
 {
 	struct cdr_out o = cdr_out(cdr, sizeof(cdr));
@@ -34,7 +41,7 @@ static struct cdr_out trajectory(uint32_t joints_n, const struct point *points, 
 		for (uint32_t k = 0; k < 4; k++) {
 			cdr_put_u32(&o, lengths[k]);
 			for (uint32_t i = 0; i < lengths[k]; i++)
-				cdr_put_f64(&o, k < 3 ? p->values[k] + i : 99);
+				cdr_put_f64(&o, k < 3 ? value_of(p->values[k], i) : 99);
 		}
 		cdr_put_i32(&o, p->sec);
 		cdr_put_u32(&o, p->nanosec);
@@ -98,7 +105,9 @@ TEST(what_cannot_be_followed_is_refused_in_one_line)
 		{ 0, 0, { { 0 } }, NULL },
 		{ 2, 0, { { 0 } }, NULL },
 		{ 0, 1, { { 0 } }, "there are points, but no joint_names" },
+		{ 48, 0, { { 0 } }, NULL },
 		{ 49, 0, { { 0 } }, "49 joints, at most 48" },
+		{ 2, 1, { { 2, 0, 0, 0, { SECOND_BAD }, 1, 0 } }, "points[0]: positions[1] is not a finite number" },
 		{ 2, 1, { { 1, 0, 0, 0, { 0 }, 1, 0 } }, "points[0]: positions has length 1, but there are 2 joints" },
 		{ 2, 1, { { 2, 3, 0, 0, { 0 }, 1, 0 } }, "points[0]: velocities has length 3, but there are 2 joints" },
 		{ 2,
