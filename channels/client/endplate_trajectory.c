@@ -65,11 +65,6 @@ static struct trajectory_device *device_of(struct endplate_trajectory *t, struct
 	return &t->devices[t->devices_n++];
 }
 
-const char *trajectory_joint_name(const struct trajectory_column *c)
-{
-	return c->of->device->info.joint[c->joint];
-}
-
 /* Planning needs limits that the driver keeps as well: as the robot file has them. */
 static int check_limits(const struct trajectory_column *c)
 {
@@ -80,36 +75,72 @@ static int check_limits(const struct trajectory_column *c)
 	return endplate_refuse(-EDOM,
 			       "%s: joint %s has no limit of %s that a motion can be planned with; write limits: {%s: "
 			       "...} for it in the robot file",
-			       device, trajectory_joint_name(c), wrong, wrong);
+			       device, c->name, wrong, wrong);
+}
+
+/* As the driver says. */
+static int fill_column(struct trajectory_column *c)
+{
+	const struct msg_device_info *info = &c->of->device->info;
+	const int joint = endplate_joint(c->of->device, c->name);
+
+	if (joint < 0)
+		return joint;
+	c->joint = (unsigned int)joint;
+	c->ramp_rad_s2 = info->acceleration[joint];
+	c->limits = (struct motion_limits){ info->position_min[joint], info->position_max[joint], info->velocity[joint],
+					    info->acceleration[joint], info->jerk[joint] };
+	if (!(info->modes[joint] & MSG_MODE_BIT_POSITION))
+		return endplate_refuse(-EOPNOTSUPP, "%s: joint %s takes no positions", c->of->device->name, c->name);
+	return check_limits(c);
+}
+
+static void fill_times(struct endplate_trajectory *t, struct trajectory_device *of)
+{
+	const struct msg_device_info *info = &of->device->info;
+
+	of->period_ns = info->period_ns;
+	of->valid_ns = info->valid_max_ns > 0 ? info->valid_max_ns : VALID_TICKS * info->period_ns;
+	of->valid_ns = num_min(of->valid_ns, ENDPLATE_VALID_MAX_NS);
+	t->lead_ns = num_max(t->lead_ns, LEAD_TICKS * of->period_ns);
+	t->valid_ns = num_min(t->valid_ns, of->valid_ns);
+}
+
+int trajectory_renew(struct endplate_trajectory *t)
+{
+	int status = 0;
+
+	t->lead_ns = 0;
+	t->valid_ns = ENDPLATE_VALID_MAX_NS;
+	for (size_t i = 0; i < t->columns_n && !status; i++)
+		status = fill_column(&t->columns[i]);
+	for (size_t i = 0; i < t->devices_n; i++) {
+		struct trajectory_device *d = &t->devices[i];
+
+		d->incarnation = d->view.incarnation;
+		if (!d->moves)
+			continue;
+		fill_times(t, d);
+		memset(&d->ref, 0, sizeof(d->ref));
+	}
+	return status;
 }
 
 static int add_column(struct endplate_trajectory *t, struct trajectory_device *of, unsigned int joint)
 {
-	const struct msg_device_info *info = &of->device->info;
 	struct trajectory_column *c = &t->columns[t->columns_n];
 	int status;
 
 	for (size_t i = 0; i < t->columns_n; i++)
 		if (t->columns[i].of == of && t->columns[i].joint == joint)
 			return endplate_refuse(-EEXIST, "%s: joint %s is a column already", of->device->name,
-					       trajectory_joint_name(&t->columns[i]));
-	*c = (struct trajectory_column){ .of = of,
-					 .joint = joint,
-					 .ramp_rad_s2 = info->acceleration[joint],
-					 .limits = { info->position_min[joint], info->position_max[joint],
-						     info->velocity[joint], info->acceleration[joint],
-						     info->jerk[joint] } };
-	if (!(info->modes[joint] & MSG_MODE_BIT_POSITION))
-		return endplate_refuse(-EOPNOTSUPP, "%s: joint %s takes no positions", of->device->name,
-				       trajectory_joint_name(c));
-	status = check_limits(c);
+					       t->columns[i].name);
+	*c = (struct trajectory_column){ .of = of };
+	memcpy(c->name, of->device->info.joint[joint], sizeof(c->name));
+	status = fill_column(c);
 	if (status)
 		return status;
 	of->moves = true;
-	of->period_ns = info->period_ns;
-	of->valid_ns = info->valid_max_ns > 0 ? info->valid_max_ns : VALID_TICKS * info->period_ns;
-	of->valid_ns = num_min(of->valid_ns, ENDPLATE_VALID_MAX_NS);
-	t->lead_ns = num_max(t->lead_ns, LEAD_TICKS * of->period_ns);
 	return (int)t->columns_n++;
 }
 
@@ -143,11 +174,10 @@ static bool make_room(const struct endplate_trajectory *t, struct trajectory_pat
 static int check_value(const struct trajectory_column *c, const char *what, double value, double min, double max)
 {
 	if (isinf(value) || fabs(value) > PLAN_RAD_MAX)
-		return endplate_refuse(-EDOM, "%s: joint %s: %s %g", c->of->device->name, trajectory_joint_name(c),
-				       what, value);
+		return endplate_refuse(-EDOM, "%s: joint %s: %s %g", c->of->device->name, c->name, what, value);
 	if (value < min || value > max)
 		return endplate_refuse(-ERANGE, "%s: joint %s: %s %g is outside its range, %g to %g",
-				       c->of->device->name, trajectory_joint_name(c), what, value, min, max);
+				       c->of->device->name, c->name, what, value, min, max);
 	return 0;
 }
 
@@ -198,7 +228,7 @@ int endplate_trajectory_pass(struct endplate_trajectory *t, const double *positi
 	if (!(seconds > 0))
 		return endplate_refuse(-EINVAL, "waypoint %zu is passed: after how many seconds?", t->added.n);
 	return add(t, position_rad, velocity_rad_s, acceleration_rad_s2,
-		   &(struct trajectory_waypoint){ .seconds = seconds, .passed = true });
+		   &(struct trajectory_waypoint){ .seconds = seconds, .passed = true, .timed = true });
 }
 
 void endplate_trajectory_clear(struct endplate_trajectory *t)
@@ -247,22 +277,24 @@ int endplate_trajectory_start(struct endplate_trajectory *t)
 	if (!t->added.n)
 		return endplate_refuse(-ENODATA, "add a waypoint first");
 	trajectory_look(t);
-	for (size_t i = 0; i < t->devices_n && !runs; i++)
-		t->devices[i].incarnation = t->devices[i].view.incarnation;
-	lost = trajectory_lost(t);
+	status = runs ? 0 : trajectory_renew(t);
+	lost = status ? NULL : trajectory_lost(t);
 	if (lost)
-		return trajectory_say_lost(lost);
-	if (runs)
+		status = trajectory_say_lost(lost);
+	if (!status && runs)
 		memcpy(from, t->now, sizeof(from));
-	else
+	else if (!status)
 		trajectory_measured(t, from);
-	status = trajectory_plan(t, &t->added, from);
+	if (!status)
+		status = trajectory_plan(t, &t->added, from);
 	t->path = status ? t->path : t->added;
 	if (!status)
 		t->added = former;
 	t->added.n = 0;
 	if (status)
 		return status;
+	if (!runs)
+		trajectory_remember(t);
 	t->goal = 0;
 	t->goes_on = false;
 	t->phase = TRAJECTORY_RUNS;

@@ -19,6 +19,8 @@ struct trajectory_device {
 	bool moves;		     /* it has columns */
 	int64_t period_ns, valid_ns; /* of its driver's ticks, of references */
 	uint32_t incarnation;	     /* that follows */
+	uint64_t base[2];	     /* the lowering that was obeyed at the start */
+	uint64_t refused;	     /* references, since the start */
 	int status;		     /* of endplate_state in this step */
 	struct endplate_view view;
 	struct msg_joint_ref ref;
@@ -31,14 +33,15 @@ struct trajectory_device {
 struct trajectory_column {
 	struct trajectory_device *of;
 	unsigned int joint;
+	msg_name name; /* of the joint */
 	struct motion_limits limits;
 	double ramp_rad_s2; /* of its driver */
 };
 
 struct trajectory_waypoint {
-	double seconds; /* as given; 0: as short as possible */
-	double total_s; /* as planned */
-	bool passed;
+	double seconds;	    /* as given; 0: as short as possible */
+	double total_s;	    /* as planned */
+	bool passed, timed; /* timed: it was to be passed, though the last one comes to rest */
 };
 
 struct trajectory_path {
@@ -72,6 +75,8 @@ struct endplate_trajectory {
 	bool goes_on;				    /* after the stop: it waits for its devices, and begins again */
 	size_t goal;				    /* waypoint */
 	int64_t lead_ns;			    /* references are that far ahead: until the joint is there */
+	int64_t valid_ns;			    /* of references, the shortest */
+	int64_t jumped_ns;			    /* clock_jumped_ns at the start */
 	int64_t begun_ns;			    /* of the moves, lead included; 0: in the next step */
 	double total_s;				    /* of the moves */
 	int64_t now_ns;				    /* of the last step, lead included */
@@ -79,14 +84,17 @@ struct endplate_trajectory {
 	struct plan_joint joints[TRAJECTORY_JOINTS], trial[TRAJECTORY_JOINTS];
 };
 
-const char *trajectory_joint_name(const struct trajectory_column *column);
-
+/* Reads again, of the drivers that run now, where the joints are and what they may do.  0, or -errno with a line. */
+int trajectory_renew(struct endplate_trajectory *t);
 /* Reads the states of all its devices. */
 void trajectory_look(struct endplate_trajectory *t);
 /* Does the device do what it is told?  NULL, or one that does not. */
 struct trajectory_device *trajectory_lost(struct endplate_trajectory *t);
 /* Why it does not, for endplate_errstr; returns -EHOSTDOWN. */
 int trajectory_say_lost(struct trajectory_device *d);
+
+/* From here on another lowering, or another clock, ends it. */
+void trajectory_remember(struct endplate_trajectory *t);
 
 /* Where each column is by measurement. */
 void trajectory_measured(const struct endplate_trajectory *t, struct motion_state states[]);

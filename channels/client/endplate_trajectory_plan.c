@@ -44,7 +44,7 @@ static double rest_of(const struct endplate_trajectory *t, size_t column, const 
 	struct plan_move stop;
 
 	plan_stop(&stop, from, &l);
-	return stop.brake.end_rad;
+	return num_clamp(stop.brake.end_rad, l.min_rad, l.max_rad);
 }
 
 /* Accelerations follow from the velocities as these do from the positions. */
@@ -95,7 +95,7 @@ static int refuse_peak(const struct endplate_trajectory *t, size_t column, size_
 
 	return endplate_refuse(-ERANGE,
 			       "%s: joint %s: %s %.4g on the way to waypoint %zu, limit %.4g; give it more time",
-			       c->of->device->name, trajectory_joint_name(c), name, value, waypoint, limit);
+			       c->of->device->name, c->name, name, value, waypoint, limit);
 }
 
 static int plan_quintics(struct endplate_trajectory *t, const struct trajectory_path *path, size_t i,
@@ -103,7 +103,7 @@ static int plan_quintics(struct endplate_trajectory *t, const struct trajectory_
 {
 	for (size_t k = 0; k < t->columns_n; k++) {
 		struct plan_move *move = &joints[k].move;
-		const struct motion_limits l = limits_of(t, k);
+		struct motion_limits l = limits_of(t, k);
 		struct motion_peaks peaks;
 		double value, limit;
 		const char *name;
@@ -111,6 +111,8 @@ static int plan_quintics(struct endplate_trajectory *t, const struct trajectory_
 		*move = (struct plan_move){ .shape = PLAN_QUINTIC };
 		quintic_fit(&move->quintic, &from[k], &row_of(t, path, i)[k], path->waypoints[i].seconds);
 		quintic_peaks(&move->quintic, &peaks);
+		l.min_rad = fmin(l.min_rad, from[k].rad); /* it may rest a little outside, and goes back */
+		l.max_rad = fmax(l.max_rad, from[k].rad);
 		name = plan_exceeds(&peaks, &l, &value, &limit);
 		if (name)
 			return refuse_peak(t, k, i, name, value, limit);
@@ -137,9 +139,9 @@ static int plan_rest(struct endplate_trajectory *t, struct trajectory_path *path
 	w->total_s = 0;
 	if (plan_together(joints, t->columns_n, t->shape, &w->total_s, &(size_t){ 0 }))
 		return endplate_refuse(status, "%s: joint %s: unable to plan a motion to waypoint %zu",
-				       c->of->device->name, trajectory_joint_name(c), i);
+				       c->of->device->name, c->name, i);
 	return endplate_refuse(status, "%s: joint %s: waypoint %zu cannot be reached in %.4g s; give it %.4g s",
-			       c->of->device->name, trajectory_joint_name(c), i, w->seconds, w->total_s);
+			       c->of->device->name, c->name, i, w->seconds, w->total_s);
 }
 
 /* The motions to a waypoint; how long they take is kept. */

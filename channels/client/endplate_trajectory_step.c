@@ -25,6 +25,7 @@ void trajectory_look(struct endplate_trajectory *t)
 		const struct msg_type *type = number ? msg_type_by_number(number) : d->device->type;
 
 		d->status = endplate_state(d->device, &d->state, type ? type->body->size : sizeof(d->state), &d->view);
+		d->refused += d->view.refused;
 	}
 }
 
@@ -73,11 +74,18 @@ static int end(struct endplate_trajectory *t, int status)
 	return status;
 }
 
+/* It brakes already: it does not go on then, and ends with this. */
+static void stay(struct endplate_trajectory *t, int status)
+{
+	t->goes_on = false;
+	t->ended = status;
+	snprintf(t->why, sizeof(t->why), "%s", endplate_errstr());
+}
+
 /* Brakes from what was commanded last; then it ends, or goes on. */
 static void brake(struct endplate_trajectory *t, int status, bool goes_on)
 {
-	t->ended = status;
-	snprintf(t->why, sizeof(t->why), "%s", endplate_errstr());
+	stay(t, status);
 	t->phase = TRAJECTORY_STOPS;
 	t->goes_on = goes_on;
 	t->begun_ns = t->now_ns; /* 0 before the first step, as there */
@@ -116,15 +124,36 @@ static int check_conditions(struct endplate_trajectory *t)
 	return 0;
 }
 
+void trajectory_remember(struct endplate_trajectory *t)
+{
+	t->jumped_ns = clock_jumped_ns();
+	for (size_t i = 0; i < t->devices_n; i++) {
+		struct trajectory_device *d = &t->devices[i];
+
+		d->refused = 0;
+		d->base[0] = d->state.joints.common.base_chan;
+		d->base[1] = d->state.joints.common.base_seq;
+	}
+}
+
+/* Also a level that was above run for a while: whoever lowered it did not see this motion. */
 static int check_level(struct endplate_trajectory *t)
 {
 	for (size_t i = 0; i < t->devices_n; i++) {
 		struct trajectory_device *d = &t->devices[i];
+		const struct msg_common *common = &d->state.joints.common;
 
-		if (d->moves && !d->status && d->view.level != MSG_LEVEL_RUN)
+		if (!d->moves || d->status)
+			continue;
+		if (d->view.level != MSG_LEVEL_RUN)
 			return endplate_refuse(-EHOSTDOWN, "%s: level %s: achctl arm", d->device->name,
 					       msg_level_word(d->view.level));
+		if (common->base_chan != d->base[0] || common->base_seq != d->base[1])
+			return endplate_refuse(-EHOSTDOWN, "%s: the level was above run meanwhile: start again",
+					       d->device->name);
 	}
+	if (clock_jumped_ns() != t->jumped_ns)
+		return endplate_refuse(-ETIME, "the clock of the robot is another one: start again");
 	return 0;
 }
 
@@ -138,9 +167,17 @@ static double target_rad(const struct trajectory_column *c, const struct motion_
 	return num_clamp(at->rad + v * fabs(v) / (2 * c->ramp_rad_s2), c->limits.min_rad, c->limits.max_rad);
 }
 
-static void command(struct endplate_trajectory *t)
+/* Will it pass?  A driver that is gone is found by its state; a writer that is stopped may be continued. */
+static bool is_passing(int status)
+{
+	return status == -ESTALE || status == -EHOSTDOWN || status == -ETIME || status == -ETIMEDOUT;
+}
+
+/* 0, or why a reference could not be put. */
+static int command(struct endplate_trajectory *t)
 {
 	const double after_s = (double)(t->now_ns - t->begun_ns) / 1e9;
+	int status = 0;
 
 	for (size_t i = 0; i < t->columns_n; i++) {
 		const struct trajectory_column *c = &t->columns[i];
@@ -155,9 +192,10 @@ static void command(struct endplate_trajectory *t)
 	for (size_t i = 0; i < t->devices_n; i++) {
 		struct trajectory_device *d = &t->devices[i];
 
-		if (d->moves && is_sound(d) && d->view.follows && d->view.incarnation == d->incarnation)
-			d->status = endplate_put(d->device, &d->ref, sizeof(d->ref), d->valid_ns);
+		if (!status && d->moves && is_sound(d) && d->view.follows && d->view.incarnation == d->incarnation)
+			status = endplate_put(d->device, &d->ref, sizeof(d->ref), d->valid_ns);
 	}
+	return status;
 }
 
 /* ---- a tick ---- */
@@ -185,38 +223,65 @@ static int arrive(struct endplate_trajectory *t, double after_s)
 		return end(t, 0);
 	if (after_s < t->total_s + LATE_S)
 		return 1;
-	return end(t, endplate_refuse(-ETIME, "%s: joint %s is at %.4g rad and does not arrive at %.4g rad",
-				      late->of->device->name, trajectory_joint_name(late),
-				      late->of->state.joints.position[late->joint], t->now[late - t->columns].rad));
+	return end(t, endplate_refuse(-ETIME, "%s: joint %s is at %.4g rad and does not arrive at %.4g rad%s%s",
+				      late->of->device->name, late->name, late->of->state.joints.position[late->joint],
+				      t->now[late - t->columns].rad,
+				      late->of->refused ? "; references were refused: " : "",
+				      late->of->refused ? endplate_refusal(late->of->device) : ""));
 }
 
-/* The next waypoint begins exactly where and when the one before it ends. */
+/* The next waypoint begins exactly where and when the one before it ends.  Those that are over are passed over. */
 static void advance(struct endplate_trajectory *t)
 {
-	while (t->goal + 1 < t->path.n && (double)(t->now_ns - t->begun_ns) / 1e9 >= t->total_s) {
-		const struct motion_state *from = &t->path.states[t->goal * t->columns_n];
+	size_t goal = t->goal;
+	int64_t begun_ns = t->begun_ns;
+	double total_s = t->total_s;
 
-		t->goal++;
-		trajectory_enter(t, from, t->begun_ns + (int64_t)(t->total_s * 1e9));
+	while (goal + 1 < t->path.n && (double)(t->now_ns - begun_ns) / 1e9 >= total_s) {
+		begun_ns += (int64_t)(total_s * 1e9);
+		total_s = t->path.waypoints[++goal].total_s;
 	}
+	if (goal == t->goal)
+		return;
+	t->goal = goal;
+	trajectory_enter(t, &t->path.states[(goal - 1) * t->columns_n], begun_ns);
+}
+
+/* A motion through points has its times, which are over after a pause. */
+static bool may_go_on(const struct endplate_trajectory *t)
+{
+	const struct trajectory_waypoint *w = &t->path.waypoints[t->goal];
+
+	return !w->timed && !(t->goal && w[-1].timed);
 }
 
 /* Finds what ends the motion, or interrupts it, in this tick. */
-static void check(struct endplate_trajectory *t, int64_t now_ns)
+static void check(struct endplate_trajectory *t)
 {
-	const struct trajectory_waypoint *w = &t->path.waypoints[t->goal];
-	/* A motion through points has its times, which are over by then. */
-	const bool may_go_on = !w->passed && !(t->goal && w[-1].passed);
 	struct trajectory_device *lost = trajectory_lost(t);
 	int status = check_conditions(t);
 
 	if (status)
-		return brake(t, status, false);
-	if (lost)
-		return brake(t, trajectory_say_lost(lost), may_go_on);
-	/* Its references were over: the drivers have stopped. */
-	if (t->now_ns && now_ns - t->now_ns > t->columns[0].of->valid_ns)
-		brake(t, endplate_refuse(-ETIME, "no step for %.3g ms", (double)(now_ns - t->now_ns) / 1e6), may_go_on);
+		brake(t, status, false);
+	else if (lost)
+		brake(t, trajectory_say_lost(lost), may_go_on(t));
+}
+
+/* Its references were over, and the drivers have stopped: it begins again where the joints are, or has ended. */
+static int resume(struct endplate_trajectory *t, int64_t now_ns)
+{
+	const int64_t pause_ns = now_ns - t->now_ns;
+
+	if (t->phase == TRAJECTORY_RUNS) {
+		t->goes_on = may_go_on(t);
+		t->ended = endplate_refuse(-ETIME, "no step for %.3g ms", (double)pause_ns / 1e6);
+		snprintf(t->why, sizeof(t->why), "%s", endplate_errstr());
+	}
+	if (!t->goes_on || pause_ns > WAIT_NS)
+		return end(t, endplate_refuse(t->ended, "%s", t->why));
+	t->phase = TRAJECTORY_WAITS;
+	t->now_ns = t->begun_ns = now_ns;
+	return 1;
 }
 
 /* Waits for its devices, to begin again. */
@@ -224,9 +289,12 @@ static int wait(struct endplate_trajectory *t)
 {
 	struct trajectory_device *lost;
 	int status = check_conditions(t);
+	bool came_back = false;
 
 	for (size_t i = 0; i < t->devices_n; i++)
-		t->devices[i].incarnation = t->devices[i].view.incarnation;
+		came_back |= is_sound(&t->devices[i]) && t->devices[i].view.incarnation != t->devices[i].incarnation;
+	if (!status && came_back)
+		status = trajectory_renew(t);
 	lost = trajectory_lost(t);
 	if (!status && lost && t->now_ns - t->begun_ns > WAIT_NS)
 		status = trajectory_say_lost(lost);
@@ -242,14 +310,21 @@ static int wait(struct endplate_trajectory *t)
 static int move(struct endplate_trajectory *t, int64_t now_ns)
 {
 	double after_s;
+	int status;
 
+	if (t->now_ns && now_ns - t->now_ns > t->valid_ns)
+		return resume(t, now_ns);
 	if (t->phase == TRAJECTORY_RUNS)
-		check(t, now_ns);
+		check(t);
+	else if (t->goes_on && check_conditions(t))
+		stay(t, -EINTR);
 	t->now_ns = now_ns;
 	t->begun_ns = t->begun_ns ? t->begun_ns : now_ns - t->lead_ns / 2; /* its first tick */
 	if (t->phase == TRAJECTORY_RUNS)
 		advance(t);
-	command(t);
+	status = command(t);
+	if (status && t->phase == TRAJECTORY_RUNS)
+		brake(t, status, is_passing(status) && may_go_on(t));
 	after_s = (double)(now_ns - t->begun_ns) / 1e9;
 	if (after_s < t->total_s)
 		return 1;
@@ -287,7 +362,8 @@ int endplate_trajectory_stop(struct endplate_trajectory *t)
 		brake(t, -EINTR, false);
 	else if (t->phase == TRAJECTORY_WAITS)
 		end(t, -EINTR);
-	t->goes_on = false;
+	else
+		stay(t, -EINTR);
 	return 0;
 }
 
@@ -299,6 +375,7 @@ int endplate_trajectory_run(struct endplate_trajectory *t)
 	for (size_t i = 0; i < t->columns_n; i++)
 		period_ns = num_min(period_ns, t->columns[i].of->period_ns);
 	for (status = status ? status : 1; status == 1; status = endplate_trajectory_step(t))
-		endplate_wait(t->robot, period_ns, NULL);
+		if (endplate_wait(t->robot, period_ns, NULL))
+			return endplate_refuse(-EINVAL, "no driver ticks every %lld ns", (long long)period_ns);
 	return status;
 }

@@ -124,7 +124,8 @@ static int64_t given_ns(const struct msg_header *h, int64_t now_ns)
 
 static void add_time(struct text_out *o, const struct msg_header *h, const struct ref_rules *rules, int64_t now_ns)
 {
-	const int64_t valid_ns = given_ns(h, now_ns), late_ns = now_ns - h->valid_until_ns;
+	const int64_t valid_ns = given_ns(h, now_ns);
+	const int64_t late_ns = h->valid_until_ns > 0 ? now_ns - h->valid_until_ns : 0;
 
 	if (h->valid_until_ns <= 0)
 		text_add(o, "valid_until_ns is %lld: give it a validity, at most %.4g ms", (long long)h->valid_until_ns,

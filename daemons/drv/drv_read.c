@@ -214,10 +214,12 @@ void drv_pass_requests(struct drv *drv)
 /* Its writer may not know of the virtual clock: the younger of the two ages is meant. */
 static int64_t age_of(const struct msg_header *h, const struct ref_rules *rules, int64_t now_ns)
 {
-	const int64_t age_ns = now_ns - h->t_publish_ns, other_ns = rules->machine_ns - h->t_publish_ns;
+	int64_t age_ns, other_ns;
 
 	if (h->t_publish_ns <= 0)
 		return 0;
+	age_ns = now_ns - h->t_publish_ns;
+	other_ns = rules->machine_ns - h->t_publish_ns;
 	return rules->machine_ns && other_ns >= 0 && other_ns < age_ns ? other_ns : age_ns;
 }
 

@@ -93,6 +93,8 @@ int bridge_trajectory_take(struct bridge_trajectory *t, struct endplate *robot, 
 		return -1;
 	if (!ros.points_n)
 		return t->runs ? endplate_trajectory_stop(t->motion) : 0;
+	if (state->common.period_ns <= 0)
+		return text_refuse(error, error_size, "the driver says no period of its ticks");
 	if (open_motion(t, robot, device, &ros, error, error_size))
 		return -1;
 	endplate_trajectory_clear(t->motion);
@@ -110,7 +112,8 @@ int bridge_trajectory_step(struct bridge_trajectory *t, int64_t now_ns)
 {
 	int status;
 
-	if (!t->runs || now_ns < t->step_ns)
+	/* A step that is far ahead was due on another clock. */
+	if (!t->runs || (now_ns < t->step_ns && t->step_ns - now_ns <= t->period_ns))
 		return 0;
 	t->step_ns = now_ns - now_ns % t->period_ns + t->period_ns;
 	status = endplate_trajectory_step(t->motion);

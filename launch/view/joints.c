@@ -26,7 +26,8 @@ static bool is_part_of(const struct robot_channel *part, const struct robot_chan
 {
 	const size_t len = lines_before(whole->name, "-state");
 
-	if (!whole->joints || part == whole || strncmp(part->name, whole->name, len) || part->name[len] != '-')
+	if (!whole->joints || part == whole || strncmp(part->name, whole->name, len) || part->name[len] != '-' ||
+	    count(part->joints) >= count(whole->joints))
 		return false;
 	for (size_t i = 0; i < count(part->joints); i++)
 		if (!has(whole->joints, part->joints->joint[i]))
@@ -76,7 +77,7 @@ static void find_doubt(struct joint *j, double age_s, uint32_t life, uint32_t fl
 	flags &= BAD | ODD | MSG_JOINT_COMPLIANT;
 	if (life == MSG_LIFE_FAULT)
 		flags |= MSG_JOINT_FAULT;
-	j->old = age_s > OLD_S;
+	j->old = !(age_s <= OLD_S);
 	j->rank = flags & BAD || j->old ? STATUS_BAD : flags & ODD ? STATUS_ODD : STATUS_FINE;
 	if (j->old)
 		lines_append(j->doubt, sizeof(j->doubt), ", ", "no state for %.0f s", age_s);

@@ -44,7 +44,10 @@ _PROTOTYPES = {
 
 def load(library, prototypes):
     """The library of the build or the prefix that this module is in; elsewhere the one that the system finds."""
-    beside = [folder / library for folder in pathlib.Path(__file__).resolve().parents[2:4]]
+    here = pathlib.Path(__file__).resolve().parent
+    built = here.parent.name == "python"  # BUILD/python/endplate; else PREFIX/lib/python3.11/dist-packages/endplate
+    installed = here.parent.name == "dist-packages" and here.parents[2].name == "lib"
+    beside = [here.parents[1] / library] * built + [here.parents[2] / library] * installed
     loaded = ctypes.CDLL(next((str(path) for path in beside if path.exists()), library))
     for name, (result, arguments) in prototypes.items():
         function = getattr(loaded, name)

@@ -72,6 +72,12 @@ class Device:
     def _call(self, function, *arguments, passes=()):
         return self.robot._handle.call(self.name, function, *arguments, passes=passes)
 
+    def _pointer(self, robot: Robot) -> ctypes.c_void_p:
+        """For a call about several devices, which have to be of one robot."""
+        if self.robot is not robot:
+            raise ach.Error(f"{self.name}: a device of another robot, or of one before a fork", "ESHUTDOWN")
+        return self._device
+
     def _text(self, function) -> str:
         return self.robot._handle.call(self.name, function, self._device).decode(errors="replace")
 

@@ -134,7 +134,7 @@ class Robot:
             await asyncio.sleep(_LOOK_S)
 
     def _are_ready(self, devices: tuple[Device, ...], end_s: float) -> bool:
-        array = (ctypes.c_void_p * len(devices))(*(device._device for device in devices))
+        array = (ctypes.c_void_p * len(devices))(*(device._pointer(self) for device in devices))
         try:
             self._handle.call("", lib.endplate_ready, array, len(devices), 0)
         except ach.Timeout:

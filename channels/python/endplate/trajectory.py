@@ -71,7 +71,7 @@ class Trajectory:
     def until(self, device: str | Device, field: str, above: float) -> None:
         """Stops smoothly once that field of a device's state, of a list its norm, is above that, or in doubt."""
         self._device(device).state()  # whose type says which fields there are
-        self._of(lib.endplate_trajectory_until, self._device(device)._device, field.encode(), above)
+        self._of(lib.endplate_trajectory_until, self._device(device)._pointer(self.robot), field.encode(), above)
 
     # ---- the motion ----
 
@@ -144,7 +144,8 @@ class Trajectory:
             named.update({(device.name, str(joint)): (device, value) for joint, value in joints.items()})
         if define and not self._columns:
             for (name, joint), (device, _) in named.items():
-                self._columns[name, joint] = self._of(lib.endplate_trajectory_joint, device._device, joint.encode())
+                self._columns[name, joint] = self._of(lib.endplate_trajectory_joint, device._pointer(self.robot),
+                                                       joint.encode())
                 self._moved.add(device)
         row = (ctypes.c_double * len(self._columns))(*[math.nan] * len(self._columns))
         for key, (_, value) in named.items():

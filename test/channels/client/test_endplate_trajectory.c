@@ -596,6 +596,68 @@ TEST(a_level_above_run_ends_it)
 	TEST_ASSERT_EQUAL_STRING("left: level hold: achctl arm", endplate_errstr());
 }
 
+/* It was hold for a while, and a person has armed since: not for this motion. */
+TEST(a_level_that_was_above_run_meanwhile_ends_it)
+{
+	two_columns();
+	add(1, 1, 0);
+	TEST_ASSERT_EQUAL_INT(0, endplate_trajectory_start(t));
+	TEST_ASSERT_EQUAL_INT(1, ticks(300));
+	arms[0].state.common.base_seq++;
+	TEST_ASSERT_EQUAL_INT(-EHOSTDOWN, ticks(2));
+	TEST_ASSERT_EQUAL_STRING("left: the level was above run meanwhile: start again", endplate_errstr());
+	TEST_ASSERT_EQUAL_INT(-ENODATA, endplate_trajectory_start(t));
+	add(1, 1, 0);
+	TEST_ASSERT_EQUAL_INT(0, endplate_trajectory_start(t));
+}
+
+TEST(a_start_that_is_refused_forgets_its_waypoints)
+{
+	two_columns();
+	add(1, 1, 0);
+	arms[1].gone = true;
+	arms[1].state.common.lifecycle = MSG_LIFE_FAULT;
+	clock_wait(NULL, 0, clock_now_ns() + 1000 * (int64_t)MS);
+	TEST_ASSERT_EQUAL_INT(-EHOSTDOWN, endplate_trajectory_start(t));
+	TEST_ASSERT_EQUAL_INT(-ENODATA, endplate_trajectory_start(t));
+}
+
+/* Else one arm would go its whole way alone. */
+TEST(a_reference_that_cannot_be_put_stops_all)
+{
+	int status;
+
+	two_columns();
+	TEST_ASSERT_EQUAL_INT(0, endplate_source(arms[1].device, "nosuch"));
+	add(1, 1, 0);
+	TEST_ASSERT_EQUAL_INT(0, endplate_trajectory_start(t));
+	TEST_ASSERT_TRUE(finish(&status) < 20);
+	TEST_ASSERT_EQUAL_INT(-ENOENT, status);
+	TEST_ASSERT_DOUBLE_WITHIN(0.01, 0, arms[0].state.position[0]);
+}
+
+/* The robot file was edited meanwhile. */
+TEST(a_restarted_driver_may_have_its_joints_in_another_order)
+{
+	int status;
+
+	two_columns();
+	add(1, 1, 0);
+	TEST_ASSERT_EQUAL_INT(0, endplate_trajectory_start(t));
+	TEST_ASSERT_EQUAL_INT(1, ticks(100));
+	arms[0].state.header.incarnation++;
+	strcpy(arms[0].info.joint[0], "j1");
+	strcpy(arms[0].info.joint[1], "j0");
+	put_info(&arms[0]);
+	memset(arms[0].ramps, 0, sizeof(arms[0].ramps));
+	for (int i = 0; i < JOINTS; i++)
+		arms[0].state.velocity[i] = arms[0].speeds[i] = 0;
+	finish(&status);
+	TEST_ASSERT_EQUAL_INT_MESSAGE(0, status, endplate_errstr());
+	TEST_ASSERT_DOUBLE_WITHIN(0.005, 1, arms[0].state.position[1]);
+	TEST_ASSERT_TRUE(arms[0].state.position[0] < 0.5);
+}
+
 TEST(a_program_that_was_stopped_begins_again_where_the_joints_are)
 {
 	double left;

@@ -872,6 +872,22 @@ TEST(a_reference_from_before_the_driver_is_counted_but_not_reported)
 	TEST_ASSERT_EQUAL(0, drv_lib_events("ref-refused"));
 }
 
+static void put_late_and_pause(void)
+{
+	put_late();
+	pauses_add(&fake.drv->pauses, clock_now_ns(), clock_now_ns() + DRV_LIB_TICK_NS);
+}
+
+/* It was this machine that let it grow old, which is reported by itself. */
+TEST(a_reference_that_was_over_after_a_pause_is_counted_but_not_reported)
+{
+	armed_from_the_second_tick();
+	drv_lib_at(4, put_late_and_pause);
+	TEST_ASSERT_EQUAL(0, drv_lib_run(50, ""));
+	TEST_ASSERT_EQUAL(1, drv_lib_last()->common.refs_refused.past);
+	TEST_ASSERT_EQUAL(0, drv_lib_events("ref-refused"));
+}
+
 TEST(the_farthest_validity_is_taken)
 {
 	armed_from_the_second_tick();

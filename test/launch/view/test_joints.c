@@ -60,6 +60,13 @@ TEST(test_each_joint_is_there_once)
 	TEST_ASSERT_EQUAL_size_t(6, list());
 }
 
+TEST(devices_with_the_same_joint_are_not_parts_of_each_other)
+{
+	add("knee", "knee");
+	add("knee-2", "knee");
+	TEST_ASSERT_EQUAL_size_t(2, list());
+}
+
 TEST(test_joint_that_the_robot_does_not_have_is_left_out)
 {
 	struct msg_joint_state *s = add("hubo", "a b c");
