@@ -384,6 +384,8 @@ TEST(test_a_successor_obeys_what_its_predecessor_obeyed)
 	TEST_ASSERT_EQUAL(MSG_LEVEL_ESTOP, estop_read(&e, clock_now_ns() + 5000000000));
 }
 
+#define MARK UINT64_C(1000000) /* of a handle that stays open: no message has such a number */
+
 /* A spare has opened the channels; meanwhile one of them, or none, is replaced. */
 TEST(test_a_spare_takes_over_the_channels_of_now)
 {
@@ -403,7 +405,13 @@ TEST(test_a_spare_takes_over_the_channels_of_now)
 		}
 		kept = estop_kept(&e);
 		options.predecessor = &kept;
+		for (unsigned int c = 0; c < ESTOP_CHANNELS; c++)
+			spare.channel[c].chan.seq_num = MARK;
 		TEST_ASSERT_EQUAL(0, estop_take_over(&spare, &options, &quiet));
+		for (unsigned int c = 0; c < ESTOP_CHANNELS; c++) { /* the others are not opened again */
+			TEST_ASSERT_EQUAL_UINT64(c == replaced ? 0 : MARK, spare.channel[c].chan.seq_num);
+			spare.channel[c].chan.seq_num = 0;
+		}
 		TEST_ASSERT_EQUAL(MSG_LEVEL_RUN, estop_read(&spare, clock_now_ns()));
 		for (unsigned int c = 0; c < ESTOP_CHANNELS; c++)
 			TEST_ASSERT_EQUAL_UINT64(e.channel[c].chan.handle->id, spare.channel[c].chan.handle->id);
