@@ -245,18 +245,48 @@ abi = $(shell sed -n 's/^.define $(1)_ABI \([0-9]*\)$$/\1/p' $(2))
 place = $(foreach file,$(2),install -v -D -m 644 $(file) "$(DESTDIR)$(1)/$(file)" &&) :
 
 install: all $(PYTHON_MODULE)
-	@$(MAKE) -s --no-print-directory put-down >$(BUILD)/put-down
-	@kept="$(DESTDIR)$(MANIFEST)"; { if [ -f "$$kept" ]; then cat "$$kept"; fi; echo "$(MANIFEST)"; \
-		sed -n "s|^.*-> '$(DESTDIR)\(/.*\)'\$$|\1|p; s|^.*creating directory '$(DESTDIR)\(/.*\)'\$$|\1/|p" \
-			$(BUILD)/put-down; } | sort -u >$(BUILD)/manifest && cp $(BUILD)/manifest "$$kept"
+	@set -e; kept="$(DESTDIR)$(MANIFEST)"; said=$$(mktemp); new=; trap 'rm -f "$$said" "$$new"' EXIT; \
+	trap 'exit 1' HUP INT TERM; $(MAKE) -s --no-print-directory put-down >"$$said"; \
+	$(if $(findstring n,$(firstword -$(MAKEFLAGS))),exit;) new=$$(mktemp "$$kept.XXXXXX"); \
+	{ if [ -f "$$kept" ] && [ -z "$$($(distrusted))" ]; then cat "$$kept"; fi; echo "$(MANIFEST)"; \
+		DEST="$(DESTDIR)" LC_ALL=C awk "$$put_down_paths" "$$said"; } | sort -u >"$$new"; \
+	chmod 644 "$$new"; mv -fT "$$new" "$$kept"
 	$(if $(DESTDIR),,-ldconfig)
 
+# Paths from what put-down says.
+define put_down_paths
+function path(words) {
+	return (at = index($0, words ENVIRON["DEST"] "/")) ? substr($0, at + length(words ENVIRON["DEST"])) : ""
+}
+sub(/'$/, "") && ((file = path("-> '")) || (folder = path("creating directory '"))) {
+	print file ? file : folder "/"
+}
+endef
+install: export put_down_paths := $(value put_down_paths)
+
+# Prints the manifest if anybody but root and the caller may have written it.
+distrusted = find "$(DESTDIR)$(MANIFEST)" -maxdepth 0 \
+	! '(' -type f '(' -uid 0 -o -uid "$$(id -u)" ')' ! -perm /022 ')'
+
+INSTALL_FOLDERS = PREFIX BINDIR LIBDIR INCLUDEDIR MANDIR PYTHONDIR
 # What make install has put down there, as listed, and folders that it has made and that are empty then.
 uninstall:
-	@[ -f "$(DESTDIR)$(MANIFEST)" ] || { echo "make uninstall: no $(DESTDIR)$(MANIFEST): give the PREFIX and" \
-		"DESTDIR of make install" >&2; exit 1; }
+	@kept="$(DESTDIR)$(MANIFEST)"; refuse() { echo "make uninstall: $$*" >&2; exit 1; }; \
+	[ -f "$$kept" ] || [ -L "$$kept" ] || refuse "no $$kept: give the PREFIX and DESTDIR of make install"; \
+	[ -z "$$($(distrusted))" ] || refuse "$$kept: it must be a file, no link, of root or uid $$(id -u), that only" \
+		"its owner may write; nothing is removed: see what it lists, then chown or chmod go-w it"; \
+	while IFS= read -r path; do \
+		good=; \
+		for folder in $(foreach name,$(INSTALL_FOLDERS),"$($(name))"); do case $$path in \
+			*/../* | */..) ;; \
+			"$$folder"/*) good=1 ;; \
+			*/) case $$folder/ in "$$path"*) good=1 ;; esac ;; \
+		esac; done; \
+		[ "$$good" ] || refuse "$$kept: $$path is not below one of $(INSTALL_FOLDERS); nothing is removed:" \
+			"give those of make install, or take the line out"; \
+	done <"$$kept"
 	@rm -rf "$(DESTDIR)$(PYTHONDIR)/endplate/__pycache__"
-	@sort -r "$(DESTDIR)$(MANIFEST)" | while read -r path; do case $$path in \
+	@sort -r "$(DESTDIR)$(MANIFEST)" | while IFS= read -r path; do case $$path in \
 		*/) rmdir "$(DESTDIR)$$path" 2>/dev/null || : ;; *) rm -f "$(DESTDIR)$$path" ;; esac; done
 	$(if $(DESTDIR),,-ldconfig)
 

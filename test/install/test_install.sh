@@ -99,11 +99,12 @@ for kind in shared static; do
 	lib_case "classes by clang with the $kind library" works clang++ -std=c++17 "${link[@]}"
 done
 
+upgrade() { make -s -o all BUILD="${BUILD:-build}" CC="${CC:-gcc}" install DESTDIR="$root" PREFIX=/usr; }
 again() { # an upgrade: what an older version had is still known
 	echo /usr/share/endplate/old >>"$root/usr/share/endplate/manifest"
 	: >"$root/usr/share/endplate/old"
 	: >"$root/usr/share/endplate/launch/mine.launch"
-	make -s -o all BUILD="${BUILD:-build}" CC="${CC:-gcc}" install DESTDIR="$root" PREFIX=/usr
+	upgrade
 }
 uninstalled() {
 	make -s uninstall DESTDIR="$root" PREFIX=/usr
@@ -112,12 +113,57 @@ uninstalled() {
 	(cd "$root" && rmdir -p usr/share/endplate/launch)
 	[ ! -e "$root/usr" ]
 }
+distrusted() { # nothing is removed, and install takes no line of it
+	local kept=$root/usr/share/endplate/manifest before
+	before=$(find "$root" | sort)
+	lib_matches 2 "make uninstall: $kept: $1; nothing is removed: *" make -s uninstall DESTDIR="$root" PREFIX=/usr
+	[ "$(find "$root" | sort)" = "$before" ]
+}
+distrusts() ( # each in turn, with the manifest as it was in between
+	set -e
+	local kept=$root/usr/share/endplate/manifest mine=$lib_folder/mine line
+	local rule='it must be a file, no link, of root or uid *, that only its owner may write'
+	cp -p "$kept" "$mine"
+	ln -sf "$mine" "$kept"
+	distrusted "$rule" || exit 1
+	cp -p --remove-destination "$mine" "$kept"
+	for mode in 664 646; do
+		chmod $mode "$kept"
+		distrusted "$rule" || exit 1
+	done
+	chmod 644 "$kept"
+	if [ "$(id -u)" = 0 ]; then
+		chown 65534 "$kept"
+		distrusted "$rule" || exit 1
+		chown 0 "$kept"
+	fi
+	for line in /usr/../x /usr/lib/.. /x usr/x /usrx /x/ ''; do
+		{ echo "$line"; cat "$mine"; } >"$kept"
+		distrusted "$line is not below one of *" || exit 1
+	done
+	cp "$mine" "$kept"
+)
+replaces_a_link() {
+	local kept=$root/usr/share/endplate/manifest
+	cp "$kept" "$lib_folder/mine"
+	echo /usr/planted >"$lib_folder/elsewhere"
+	ln -sf "$lib_folder/elsewhere" "$kept"
+	upgrade
+	[ "$(cat "$lib_folder/elsewhere")" = /usr/planted ] && [ ! -L "$kept" ] &&
+		lib_not grep -q planted "$kept" || return 1
+	sort -u "$lib_folder/mine" "$kept" | cmp - "$lib_folder/mine" && cp "$lib_folder/mine" "$kept"
+}
+lib_case "make uninstall refuses a manifest that others may have written" distrusts
+lib_case "make install replaces a link in the place of the manifest" replaces_a_link
 lib_case "an upgrade" again
 lib_case "make uninstall removes what was put down and nothing else" uninstalled
 lib_case "make uninstall says where nothing is" lib_matches 2 "make uninstall: no $root/usr/share/endplate/manifest*" \
 	make -s uninstall DESTDIR="$root" PREFIX=/usr
 
+root="$lib_folder/ro*t" # as a regular expression it does not match itself
 lib_case "another prefix" installed /opt/ach
+lib_case "the manifest has paths without DESTDIR" test "$(grep -cx '/opt/ach/include/ach\.h\|/opt/ach/share/' \
+	"$root/opt/ach/share/endplate/manifest")" = 2
 lib_case "pkg-config follows the prefix" grep -qx 'prefix=/opt/ach' "$root/opt/ach/lib/pkgconfig/ach.pc"
 lib_case "nothing beside the prefix" test "$(ls "$root")" = opt
 lib_case "another library folder" installed /usr LIBDIR=/usr/lib64
