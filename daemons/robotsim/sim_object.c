@@ -50,7 +50,10 @@ int sim_object_load(const struct robot_device *device, struct error_sink *errors
 	if (!kind->driver || !kind->load || strcmp(kind->driver, device->driver) != 0)
 		return error_refuse(errors, -EINVAL, "%s: it plays devices of %s, not of %s: correct SIM_DRIVER", path,
 				    kind->driver && kind->load ? kind->driver : "no driver", device->driver);
-	loaded.kind[loaded.n++] = kind; /* there are no more drivers than units */
+	if (loaded.n == SIM_UNITS_MAX)
+		return error_refuse(errors, -EINVAL, "%s: there are too many drivers: robotsim plays %d at most", path,
+				    SIM_UNITS_MAX);
+	loaded.kind[loaded.n++] = kind;
 	return 0;
 }
 

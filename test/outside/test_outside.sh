@@ -124,6 +124,22 @@ and there is no kneed-sim.so in sims, $kit/bin or $kit/bin/../lib/endplate*" pla
 	refused "robotsim: fatal: sims/hipd-sim.so: not an Endplate device for robotsim in a shared object: *" plain
 }
 
+test_more_objects_than_robotsim_has_room_for_are_refused() {
+	local i many=$work/many
+
+	mkdir "$many"
+	head -n 4 "$work/knee/knee.yaml" >"$many/knee.yaml"
+	for i in {100..196}; do # the same object under names that are as long
+		sed "s/kneed/k${i}d/g" "$work/knee/kneed-sim.so" >"$many/k${i}d-sim.so"
+		sed "1,4d; s/^  knee:/  m$i:/; s/kneed/k${i}d/" "$work/knee/knee.yaml" >>"$many/knee.yaml"
+	done
+	chown -R "$(stat -c %u:%g "$work")" "$many"
+	chmod -R go-w "$many"
+	lib_matches 100 '*many/k196d-sim.so: there are too many drivers: robotsim plays 96 at most*' \
+		plain robotsim run --check many/knee.yaml
+	lib_not grep -q 'k195d-sim.so' <(plain robotsim run --check many/knee.yaml 2>&1)
+}
+
 # ---- under achstart ----
 
 test_achstart_and_its_tools_know_it() {
