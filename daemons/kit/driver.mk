@@ -11,7 +11,11 @@ SIM_SOURCES = $(wildcard example_sim*.c)
 SOURCES = $(filter-out $(SIM_SOURCES),$(wildcard *.c))
 HEADERS = $(wildcard *.h)
 
-PKG_CONFIG = PKG_CONFIG_PATH="$$PKG_CONFIG_PATH:@PKGCONFIGDIR@" pkg-config
+ifeq ($(shell command -v pkg-config || :),)
+$(error there is no program pkg-config: install the package pkg-config)
+endif
+# Of make's command line or of the environment, which $(shell) does not have from the former.
+PKG_CONFIG = PKG_CONFIG_PATH="$(PKG_CONFIG_PATH):@PKGCONFIGDIR@" pkg-config
 KIT := $(shell $(PKG_CONFIG) --variable=templatedir endplate-driver)
 BIN := $(shell $(PKG_CONFIG) --variable=bindir endplate-driver)
 LIB := $(shell $(PKG_CONFIG) --variable=libdir endplate-driver)

@@ -50,6 +50,6 @@ lib_case "every header of the system that the sources include is in the list" co
 # shellcheck disable=SC2046
 lib_case "every library that the programs use is in the list" covered $(libraries)
 lib_case "every program that make runs is in the list" covered \
-	/usr/bin/{make,gcc,ar,ld,objcopy,bash,grep,sed,cmp,install,mkdir,ln,cp,setsid,flock}
+	/usr/bin/{make,gcc,ar,ld,objcopy,bash,grep,sed,cmp,install,mkdir,ln,cp,setsid,flock,pkg-config}
 lib_case "usage" usage
 lib_end

@@ -60,6 +60,20 @@ test_it_compiles_with_clang_from_a_tree_that_is_not_installed() {
 	plain env PKG_CONFIG_PATH="$build" make -s -C hip CC=clang CFLAGS='-Wall -Wextra -Werror' hipd hipd-sim.so
 	plain hip/hipd --version
 }
+test_pkg_config_path_of_the_command_line_counts() {
+	plain endplate-new-driver elbow
+	lib_not grep -F "$kit" <(plain make -n -C elbow PKG_CONFIG_PATH="$build" all)
+	mkdir "$f/none"
+	lib_matches 2 'Makefile:*: \*\*\* there is no program pkg-config: install the package pkg-config.  Stop.' \
+		plain "$(command -v env)" PATH="$f/none" "$(command -v make)" -s -C elbow
+}
+test_a_folder_above_the_installation_is_not_the_kit() {
+	mkdir -p "$f/daemons/example" "$f/daemons/kit"
+	: >"$f/daemons/kit/driver.mk"
+	plain endplate-new-driver wrist
+	rm -r "$f/daemons"
+	[ -s "$work/wrist/Makefile" ]
+}
 test_names_are_refused_in_one_line() {
 	local long=a234567890123456789012
 	local name
