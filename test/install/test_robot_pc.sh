@@ -89,6 +89,7 @@ nothing_is_left() {
 	diff "$folder/before" <(placed) || return 1
 	lib_not getent passwd endplate endplate-web || return 1
 	lib_not getent group endplate endplate-op endplate-arm endplate-move || return 1
+	lib_not grep . <(inside find /etc/systemd/network -name '*.link') || return 1
 	lib_not grep . <(inside find /etc /var /run /usr/lib -xdev -path "$units" -prune -o -name '*endplate*' -print)
 }
 
