@@ -22,12 +22,6 @@ static void learn_type(struct endplate_device *d, const struct msg_type *type)
 
 /* ---- reading ---- */
 
-static uint64_t sum_refused(const struct msg_refused *r)
-{
-	return (uint64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version + r->other_size +
-	       r->not_finite + r->other_incarnation;
-}
-
 /* INT64_MAX for a stamp that is missing or makes no sense. */
 static int64_t age_ns(int64_t now_ns, int64_t stamp_ns)
 {
@@ -54,7 +48,7 @@ static bool takes_references(const struct msg_common *common)
 
 static void fill_view(const struct endplate_device *d, const struct endplate_front *f, struct endplate_view *v)
 {
-	const uint64_t refused = sum_refused(&f->common.refs_refused), before = sum_refused(&d->refused);
+	const uint64_t refused = ref_refused(&f->common.refs_refused), before = ref_refused(&d->refused);
 	const bool same = d->seen && f->header.incarnation == d->incarnation;
 
 	v->incarnation = f->header.incarnation;

@@ -65,6 +65,12 @@ enum ref_verdict ref_take(void *msg, size_t len, const struct ref_rules *rules, 
 
 /* Counts it in the common block's refs_taken or refs_refused. */
 void ref_count(struct msg_common *common, enum ref_verdict verdict);
+/* All that were refused. */
+static inline uint64_t ref_refused(const struct msg_refused *r)
+{
+	return (uint64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version + r->other_size +
+	       r->not_finite + r->other_incarnation;
+}
 /* The one that the counters say was refused between two states; of several the first in their order. */
 enum ref_verdict ref_counted(const struct msg_refused *before, const struct msg_refused *after);
 

@@ -136,15 +136,12 @@ static bool read_state(struct put_watch *w, uint64_t *refused)
 {
 	union message msg;
 	const struct msg_type *type = newest(&w->state, &msg);
-	const struct msg_refused *r = &msg.front.common.refs_refused;
 
 	if (!type || !msg_is_state(type) || clock_now_ns() - msg.front.header.t_publish_ns > DEAD_NS)
 		return false;
 	if (w->source >= 0 && type->number != msg_mux_state_number)
 		return false;
-	*refused = w->source >= 0 ? msg.mux.refused[w->source]
-				  : (uint64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version +
-					    r->other_size + r->not_finite + r->other_incarnation;
+	*refused = w->source >= 0 ? msg.mux.refused[w->source] : ref_refused(&msg.front.common.refs_refused);
 	if (msg.front.header.incarnation != w->incarnation) { /* it began to count again */
 		w->incarnation = msg.front.header.incarnation;
 		w->refused = 0;

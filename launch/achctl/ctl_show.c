@@ -157,9 +157,7 @@ static void fill_joints(struct table *table, const struct msg_device_info *info)
 
 static void print_refused(const struct device *d)
 {
-	const struct msg_refused *r = &d->state->common.refs_refused;
-	const uint64_t n = (uint64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version +
-			   r->other_size + r->not_finite + r->other_incarnation;
+	const uint64_t n = ref_refused(&d->state->common.refs_refused);
 	char text[MSG_TEXT_SIZE] = "";
 
 	if (d->event && d->event->refused_by == d->state->header.incarnation)

@@ -1,6 +1,7 @@
 /* status.c: how a robot is: its fields, read from JSON, written as JSON, and filled from messages. */
 #include <math.h>
 
+#include "channels/msg/ref.h"
 #include "launch/view/status.h"
 
 #define FIELD(k, what, s, m, ...)                                                                               \
@@ -218,8 +219,6 @@ struct status_daemon *status_add_daemon(struct status *s, const char *name)
 
 void status_take_state(struct status_daemon *d, const struct msg_header *header, const struct msg_common *c)
 {
-	const struct msg_refused *r = &c->refs_refused;
-
 	STATUS_COPY(d->life, msg_life_word(c->lifecycle));
 	STATUS_COPY(d->level, msg_level_word(c->level));
 	d->epoch = (int64_t)c->epoch;
@@ -227,8 +226,7 @@ void status_take_state(struct status_daemon *d, const struct msg_header *header,
 	d->late_max_us = (double)c->late_max_ns / 1e3;
 	d->freerun = header->flags & MSG_FLAG_FREERUN;
 	d->refs_taken = (int64_t)c->refs_taken;
-	d->refs_refused = (int64_t)r->no_validity + r->past + r->too_far + r->other_type + r->other_version +
-			  r->other_size + r->not_finite + r->other_incarnation;
+	d->refs_refused = (int64_t)ref_refused(&c->refs_refused);
 	d->ticks = (int64_t)c->ticks;
 	d->skipped = (int64_t)c->skipped;
 }
